@@ -53,7 +53,7 @@ struct Ticks {
     length: Duration,
     /// When the current tick ends.
     due: Instant,
-    left: u32,
+    remaining: u32,
     /// Late ticks that will not be counted.
     uncounted: u32,
 }
@@ -62,8 +62,8 @@ impl Ticks {
     fn new(limit: Duration, now: Instant) -> Self {
         let length = (limit / TICKS).clamp(Duration::from_millis(1), LONGEST_TICK);
         // The last poll is a tick of its own.
-        let left = limit.div_duration_f64(length).ceil().clamp(1.0, f64::from(u32::MAX - 1)) as u32 + 1;
-        Self { length, due: now + length, left, uncounted: LATE_TICKS }
+        let remaining = limit.div_duration_f64(length).ceil().clamp(1.0, f64::from(u32::MAX - 1)) as u32 + 1;
+        Self { length, due: now + length, remaining, uncounted: LATE_TICKS }
     }
 
     /// Ends the current tick at `now` and starts the next; `false` if there is none.
@@ -72,10 +72,10 @@ impl Ticks {
         if is_late && self.uncounted > 0 {
             self.uncounted -= 1;
         } else {
-            self.left -= 1;
+            self.remaining -= 1;
         }
-        self.due = now + if self.left == 1 { LAST_POLL } else { self.length };
-        self.left > 0
+        self.due = now + if self.remaining == 1 { LAST_POLL } else { self.length };
+        self.remaining > 0
     }
 }
 
@@ -119,9 +119,9 @@ mod tests {
             for _ in 0..stalled_at {
                 assert!(ticks.advance(ticks.due));
             }
-            let (left, now) = (ticks.left, ticks.due + 100 * LIMIT);
+            let (remaining, now) = (ticks.remaining, ticks.due + 100 * LIMIT);
             assert!(ticks.advance(now));
-            assert_eq!((ticks.left, ticks.due), (left, now + LIMIT / TICKS));
+            assert_eq!((ticks.remaining, ticks.due), (remaining, now + LIMIT / TICKS));
         }
     }
 

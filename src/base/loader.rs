@@ -1,8 +1,8 @@
 //! Batch loaders: fetch the keys of all fields of one level together, and cache the values for the request.
 //!
-//! Built on the `dataloader` crate, which waits inside the request's own task: after one yield, every resolver of a level has added its key, and
-//! the first to wake sends one pipeline for all. A value of the client-side cache is returned without a batch, unless its key was already fetched:
-//! within a request, a later read never returns an older value.
+//! Built on the `dataloader` crate, which waits inside the request's own task. After one yield every resolver of a level has added its key, and the
+//! first resolver that wakes fetches all keys with one pipeline. A value in the client-side cache is returned without a batch, unless the request has
+//! already fetched its key: within a request, a later read never returns an older value.
 
 use crate::base::error::Error;
 use crate::base::response_size::ResponseSize;
@@ -21,7 +21,8 @@ pub trait Fetch: Send + Sync + 'static {
     /// The value.
     type Value: Clone + Send + Sync + 'static;
 
-    /// The values of `keys` in order, if all of them are cached; they skip the batch, which would be most of their cost.
+    /// The values of `keys` in order, if all of them are in the client-side cache. Cached values are returned without a batch: the batch would cost more
+    /// than the lookup.
     fn get_cached(&self, _keys: &[Self::Key]) -> Option<Vec<Self::Value>> {
         None
     }
@@ -55,7 +56,8 @@ struct FetchState<F: Fetch> {
 /// The result for a key: all keys of a batch share an error.
 type LoadResult<F> = Result<<F as Fetch>::Value, Error>;
 
-/// A key without debug output: the crate formats an error for each key, which was a tenth of a loader's cost.
+/// A key without debug output. The crate formats each key for an error message that is rarely used; with debug output that took a tenth of a
+/// loader's time.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct OpaqueKey<K>(K);
 
@@ -71,7 +73,7 @@ impl<F: Fetch> Loader<F> {
         Self::of(fetch, None)
     }
 
-    /// An empty loader that counts the loaded bytes and stops at their bound.
+    /// An empty loader that adds the bytes of its values to `size`, and fails when their limit is exceeded.
     pub fn with_response_size(fetch: F, size: &Arc<ResponseSize>) -> Self {
         Self::of(fetch, Some(size.clone()))
     }
@@ -90,7 +92,7 @@ impl<F: Fetch> Loader<F> {
         self.batches.get_or_init(begin)
     }
 
-    /// The cached values of keys that were not fetched yet.
+    /// The values of `keys` from the client-side cache; `None` if one is not cached, or if this loader has fetched one.
     fn get_cached(&self, keys: &[F::Key]) -> Option<Vec<F::Value>> {
         let is_fresh = || {
             let fetched = self.state.fetched.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,14 +130,14 @@ impl<F: Fetch> Loader<F> {
     }
 }
 
-/// The batch function of the crate: an error is stored under every key of its batch.
+/// The batch function for the crate. If a fetch fails, its error is the result for every key of the batch.
 struct Batch<F: Fetch>(Arc<FetchState<F>>);
 
 impl<F: Fetch> BatchFn<OpaqueKey<F::Key>, LoadResult<F>> for Batch<F> {
     async fn load(&mut self, keys: &[OpaqueKey<F::Key>]) -> HashMap<OpaqueKey<F::Key>, LoadResult<F>> {
-        let wanted: Vec<F::Key> = keys.iter().map(|key| key.0.clone()).collect();
-        self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner).extend(wanted.iter().cloned());
-        let fetched = self.0.fetch.fetch(&wanted).await.and_then(|values| {
+        let requested: Vec<F::Key> = keys.iter().map(|key| key.0.clone()).collect();
+        self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner).extend(requested.iter().cloned());
+        let fetched = self.0.fetch.fetch(&requested).await.and_then(|values| {
             let bytes = || values.iter().map(F::bytes).sum();
             self.0.size.as_ref().map_or(Ok(()), |size| size.add_loaded(bytes()))?;
             Ok(values)

@@ -22,27 +22,27 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// The number of entries of a queue that a process runs at once.
-const AT_ONCE: [(Queue, usize); 2] = [(Queue::Short, 8), (Queue::Long, 2)];
-/// The number of passes over an entry before it is enqueued again behind the others.
-const PASSES: usize = 16;
+/// Maximum number of entries of each queue that a process runs concurrently.
+const CONCURRENCY: [(Queue, usize); 2] = [(Queue::Short, 8), (Queue::Long, 2)];
+/// Maximum number of passes over an entry before it is requeued behind the others.
+const MAX_PASSES: usize = 16;
 /// The interval at which a process polls for due work.
 const POLL: Duration = Duration::from_secs(1);
-/// The interval at which ended mutes are removed. Reads ignore them at once.
+/// The interval at which ended mutes are removed. Reads ignore an ended mute even before it is removed.
 const MUTES_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Runs until `stop` is cancelled, then finishes the passes in progress.
 pub async fn run(app: &App, stop: &CancellationToken) {
-    let queues = AT_ONCE.map(|(queue, most)| (queue, Arc::new(Semaphore::new(most)), most));
-    let (mut evaluated, mut swept, mut unmuted, mut has_threshold) = (None, None, None, false);
+    let queues = CONCURRENCY.map(|(queue, most)| (queue, Arc::new(Semaphore::new(most)), most));
+    let (mut last_evaluation, mut last_sweep, mut last_unmute, mut has_threshold) = (None, None, None, false);
     while !stop.is_cancelled() {
-        let mut busy = sweep(app, &mut swept).await;
+        let mut busy = sweep(app, &mut last_sweep).await;
         has_threshold = has_threshold || apply_fanout_threshold(app).await;
         for (queue, permits, _) in &queues {
             busy |= claim(app, *queue, permits).await;
         }
-        busy |= run_if_due(&mut evaluated, POLL, "the reevaluation of campaigns", ads::evaluate_due(app)).await;
-        busy |= run_if_due(&mut unmuted, MUTES_INTERVAL, "the removal of ended mutes", relations::sweep(app)).await;
+        busy |= run_if_due(&mut last_evaluation, POLL, "the reevaluation of campaigns", ads::evaluate_due(app)).await;
+        busy |= run_if_due(&mut last_unmute, MUTES_INTERVAL, "the removal of ended mutes", relations::sweep(app)).await;
         // There may be more due work than one round has claimed.
         let pause = if busy { Duration::from_millis(20) } else { POLL };
         tokio::select! {
@@ -57,33 +57,34 @@ pub async fn run(app: &App, stop: &CancellationToken) {
     }
 }
 
-/// Checks the settled entries that are kept, once a second. Returns whether any of them must be settled again.
-async fn sweep(app: &App, swept: &mut Option<Instant>) -> bool {
-    if swept.is_some_and(|at| at.elapsed() < POLL) {
+/// Sweeps the settled entries that are retained, at most once a second. Returns whether an entry must be settled again.
+async fn sweep(app: &App, last_sweep: &mut Option<Instant>) -> bool {
+    if last_sweep.is_some_and(|at| at.elapsed() < POLL) {
         return false;
     }
-    *swept = Some(Instant::now());
+    *last_sweep = Some(Instant::now());
     retention::sweep(app).await.inspect_err(|error| tracing::debug!(%error, "settled entries cannot be checked")).unwrap_or(false)
 }
 
-/// Applies the number of followers from which on statuses are merged when a home is read (`--star-followers`), if it has changed. `false` while the
-/// storage is unavailable.
+/// Applies the option `--star-followers` if it has changed: the number of followers from which on an author's statuses are merged when a home is read,
+/// and not pushed. `false` while the storage is unavailable.
 async fn apply_fanout_threshold(app: &App) -> bool {
-    let taken = timelines::apply_mode_threshold(app).await;
-    if let Err(error) = &taken {
+    let result = timelines::apply_mode_threshold(app).await;
+    if let Err(error) = &result {
         tracing::debug!(%error, "the threshold of followers cannot be applied; retrying in a second");
     }
-    taken.is_ok()
+    result.is_ok()
 }
 
-/// Runs periodic work, unless it ran within `interval`. Returns whether there was any; there may be more.
+/// Runs periodic work, unless `last_run` is less than `interval` ago. Returns whether the work found anything to do; then there may be more, and the
+/// next call runs it again at once.
 async fn run_if_due(
-    done: &mut Option<Instant>,
+    last_run: &mut Option<Instant>,
     interval: Duration,
     what: &'static str,
     work: impl Future<Output = Result<usize, Error>>,
 ) -> bool {
-    if done.is_some_and(|at| at.elapsed() < interval) {
+    if last_run.is_some_and(|at| at.elapsed() < interval) {
         return false;
     }
     match work.await {
@@ -91,11 +92,11 @@ async fn run_if_due(
         Ok(_) => return true,
         Err(error) => tracing::debug!(%error, "{what} cannot be done"),
     }
-    *done = Some(Instant::now());
+    *last_run = Some(Instant::now());
     false
 }
 
-/// Claims as many entries as there are permits, and starts them. Returns whether there were any.
+/// Claims as many due entries as there are permits, and starts a task for each. Returns whether it claimed any.
 async fn claim(app: &App, queue: Queue, permits: &Arc<Semaphore>) -> bool {
     let free = permits.available_permits();
     if free == 0 {
@@ -108,18 +109,18 @@ async fn claim(app: &App, queue: Queue, permits: &Arc<Semaphore>) -> bool {
             return false;
         }
     };
-    // Several shards were asked. Entries beyond the permits are returned for other workers, or for later.
-    let too_many = claimed.split_off(claimed.len().min(free));
+    // Each shard may return that many entries. Entries beyond the permits are unclaimed, so that another worker or a later poll claims them.
+    let excess = claimed.split_off(claimed.len().min(free));
     let any = !claimed.is_empty();
     for entry in claimed {
         let Ok(permit) = permits.clone().try_acquire_owned() else { break };
         let app = app.clone();
         tokio::spawn(async move {
-            work(&app, entry).await;
+            run_entry(&app, entry).await;
             drop(permit);
         });
     }
-    for entry in too_many {
+    for entry in excess {
         if let Err(error) = journal::unclaim(app, entry).await {
             tracing::debug!(%error, "the entry is claimed again when its lease expires");
         }
@@ -127,7 +128,7 @@ async fn claim(app: &App, queue: Queue, permits: &Arc<Semaphore>) -> bool {
     any
 }
 
-/// Runs everything that is due, until nothing is: for tests, and for commands that need a complete journal.
+/// Runs all due work until no work is due. For tests, and for commands that need every entry of the journal to be complete.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -138,7 +139,7 @@ pub async fn drain(app: &App) -> Result<(), Error> {
         for queue in [Queue::Short, Queue::Long] {
             for entry in journal::claim(app, queue, 100).await? {
                 any = true;
-                work(app, entry).await;
+                run_entry(app, entry).await;
             }
         }
         any |= ads::evaluate_due(app).await? > 0;
@@ -150,13 +151,13 @@ pub async fn drain(app: &App) -> Result<(), Error> {
 }
 
 /// Runs an entry until it is complete, has failed, or has used its passes.
-async fn work(app: &App, mut entry: JournalEntry) {
-    let done = async {
+async fn run_entry(app: &App, mut entry: JournalEntry) {
+    let passes = async {
         if journal::move_to_dead_letters(app, &entry).await? {
             return Ok(());
         }
         journal::resume(app, &mut entry).await?;
-        for _ in 0..PASSES {
+        for _ in 0..MAX_PASSES {
             match run_pass(app, &entry).await? {
                 Some(progress) => journal::renew(app, &mut entry, progress).await?,
                 None => return journal::ack(app, &entry).await,
@@ -164,8 +165,8 @@ async fn work(app: &App, mut entry: JournalEntry) {
         }
         journal::requeue(app, &entry).await
     };
-    let done = AssertUnwindSafe(done).catch_unwind().await;
-    let error = match done {
+    let result = AssertUnwindSafe(passes).catch_unwind().await;
+    let error = match result {
         Ok(Ok(())) => return,
         Ok(Err(error)) => error,
         Err(_) => Error::internal(anyhow::anyhow!("the task panicked")),

@@ -132,13 +132,13 @@ impl SubscriberTask {
             tokio::select! {
                 command = received.recv() => {
                     let Some(command) = command else { return };
-                    let mut left = Vec::new();
+                    let mut abandoned = Vec::new();
                     let mut next = Some(command);
                     while let Some(command) = next {
-                        self.command(command, &mut left);
+                        self.command(command, &mut abandoned);
                         next = received.try_recv().ok();
                     }
-                    self.unsubscribe(left).await;
+                    self.unsubscribe(abandoned).await;
                     next_try = Instant::now();
                 }
                 Some((number, push)) = self.pushes.recv() => if !self.handle_push(number, push).await { return },
@@ -154,25 +154,25 @@ impl SubscriberTask {
         }
     }
 
-    fn command(&mut self, command: ChannelCommand, left: &mut Vec<(String, u64)>) {
+    fn command(&mut self, command: ChannelCommand, abandoned: &mut Vec<(String, u64)>) {
         match command {
             ChannelCommand::Listen(channel) => drop(self.channels.entry(channel).or_default()),
             ChannelCommand::Leave(channel) => {
                 if let Some(number) = self.channels.remove(&channel).and_then(|it| it.connection) {
-                    left.push((channel, number));
+                    abandoned.push((channel, number));
                 }
             }
         }
     }
 
     /// Unsubscribes from channels. A connection that does not reply is dropped.
-    async fn unsubscribe(&mut self, left: Vec<(String, u64)>) {
+    async fn unsubscribe(&mut self, abandoned: Vec<(String, u64)>) {
         let unsubscribe_one = async |(channel, number): &(String, u64)| {
             let it = self.connections.values().find(|it| it.number == *number && !self.channels.contains_key(channel))?;
             let reply = sent(&it.connection, &self.db, cmd("SUNSUBSCRIBE").arg(channel).take()).await;
             (!matches!(reply, Ok(true))).then_some(*number)
         };
-        let lost: Vec<u64> = join_all(left.iter().map(unsubscribe_one)).await.into_iter().flatten().collect();
+        let lost: Vec<u64> = join_all(abandoned.iter().map(unsubscribe_one)).await.into_iter().flatten().collect();
         lost.into_iter().for_each(|number| self.drop_connection(number));
     }
 

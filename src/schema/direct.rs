@@ -41,12 +41,12 @@ impl<T: OutputType + DirectSerialize> DirectSerializeList<T> {
             return None;
         }
         let selected = Selected::collect_from(ctx, &T::type_name())?;
-        let left = ctx.data::<Request>().map_or(usize::MAX, |request| request.response_size().remaining());
-        let mut json = Json::with_capacity((self.0.len() * USUAL_ITEM).min(left));
+        let remaining_bytes = ctx.data::<Request>().map_or(usize::MAX, |request| request.response_size().remaining());
+        let mut json = Json::with_capacity((self.0.len() * USUAL_ITEM).min(remaining_bytes));
         for (at, item) in self.0.iter().enumerate() {
             json.next(at == 0, '[');
             item.write(&selected, &mut json)?;
-            if json.len() > left {
+            if json.len() > remaining_bytes {
                 break;
             }
         }

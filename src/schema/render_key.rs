@@ -105,10 +105,10 @@ struct SelectionScan<'a> {
 }
 
 impl<'a> SelectionScan<'a> {
-    fn new(document: &'a ExecutableDocument, wanted: Option<&str>) -> Option<Self> {
-        let operation: &OperationDefinition = match (&document.operations, wanted) {
+    fn new(document: &'a ExecutableDocument, operation_name: Option<&str>) -> Option<Self> {
+        let operation: &OperationDefinition = match (&document.operations, operation_name) {
             (DocumentOperations::Single(only), _) => &only.node,
-            (DocumentOperations::Multiple(named), Some(wanted)) => &named.get(wanted)?.node,
+            (DocumentOperations::Multiple(named), Some(operation_name)) => &named.get(operation_name)?.node,
             (DocumentOperations::Multiple(named), None) => &named.values().next()?.node,
         };
         let (seen, variables) = (BTreeSet::new(), BTreeSet::new());

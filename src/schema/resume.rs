@@ -31,11 +31,11 @@ pub fn resume(request: &mut Request, cursor: &str) {
 }
 
 /// The root field of the subscription to run.
-fn root_field<'a>(document: &'a mut ExecutableDocument, wanted: Option<&str>) -> Option<&'a mut Positioned<Field>> {
+fn root_field<'a>(document: &'a mut ExecutableDocument, operation_name: Option<&str>) -> Option<&'a mut Positioned<Field>> {
     let operation = match &mut document.operations {
         DocumentOperations::Single(only) => only,
-        DocumentOperations::Multiple(named) => match wanted {
-            Some(wanted) => named.get_mut(wanted)?,
+        DocumentOperations::Multiple(named) => match operation_name {
+            Some(operation_name) => named.get_mut(operation_name)?,
             None => named.values_mut().next()?,
         },
     };
@@ -54,13 +54,13 @@ mod tests {
     use serde_json::json;
 
     /// The value of `after` in the resumed operation, from its literal or its variable.
-    fn resumed(query: &str, variables: serde_json::Value, wanted: Option<&str>) -> serde_json::Value {
+    fn resumed(query: &str, variables: serde_json::Value, operation_name: Option<&str>) -> serde_json::Value {
         let mut request = Request::new(query).variables(Variables::from_json(variables));
-        request.operation_name = wanted.map(str::to_owned);
+        request.operation_name = operation_name.map(str::to_owned);
         crate::schema::check(&mut request, &Config::default()).expect("it passes");
         resume(&mut request, "there \"1\"");
         let mut document = request.parsed_query().expect("it is one").clone();
-        let field = root_field(&mut document, wanted);
+        let field = root_field(&mut document, operation_name);
         let after = field.and_then(|field| field.node.get_argument(AFTER).cloned());
         let literal = after.as_ref().and_then(|after| after.node.clone().into_const());
         let variable = after.map(|after| after.node.to_string().trim_start_matches('$').to_owned());
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn resuming_sets_the_cursor_of_every_form_of_subscription() {
-        let there = json!("there \"1\"");
+        let expected = json!("there \"1\"");
         for query in [
             "subscription { homeTimelineEvents { cursor } }",
             "subscription { homeTimelineEvents(after: \"x\") { cursor } }",
@@ -78,11 +78,11 @@ mod tests {
             "subscription($a: String = \"y\") { homeTimelineEvents(after: $a) { cursor } }",
             "subscription { ...F } fragment F on Subscription { homeTimelineEvents(after: \"x\") { cursor } }",
         ] {
-            assert_eq!(resumed(query, json!({}), None), there, "{query}");
-            assert_eq!(resumed(query, json!({ "a": "x" }), None), there, "{query}");
+            assert_eq!(resumed(query, json!({}), None), expected, "{query}");
+            assert_eq!(resumed(query, json!({ "a": "x" }), None), expected, "{query}");
         }
         let several = "query Q { __typename } subscription S { homeTimelineEvents { cursor } }";
-        assert_eq!(resumed(several, json!({}), Some("S")), there);
+        assert_eq!(resumed(several, json!({}), Some("S")), expected);
         assert_eq!(resumed(several, json!({}), Some("Q")), json!(null));
     }
 

@@ -304,7 +304,7 @@ impl GraphqlCall<'_> {
     }
 
     fn add_cost(&self, response: &mut async_graphql::Response, charge: &OperationCharge) {
-        if self.headers.get(COST).is_some_and(|wanted| wanted == "1") {
+        if self.headers.get(COST).is_some_and(|value| value == "1") {
             let (charged, limit) = (charge.charge_excess(), self.state.app.config().documents.cost);
             // Work up to FREE_UNITS is reported as FREE_UNITS: the exact number would reveal whether an object is hidden or does not exist.
             let worked = charged.worked.max(FREE_UNITS);

@@ -44,9 +44,9 @@ pub(super) async fn charged<F: Future<Output = Result<Response, RequestError>>>(
 fn with_headers(mut response: Response, allowance: Allowance) -> Response {
     let (name, quota) = (Limit::Requests.name(), allowance.quota);
     let (full, window) = (quota.tokens(), quota.window() / 1_000);
-    let (left, whole) = (allowance.left, allowance.full_after().div_ceil(1_000));
+    let (remaining, whole) = (allowance.left, allowance.full_after().div_ceil(1_000));
     set(response.headers_mut(), POLICY, &format!("\"{name}\";q={full};w={window}"));
-    set(response.headers_mut(), LIMIT, &format!("\"{name}\";r={left};t={whole}"));
+    set(response.headers_mut(), LIMIT, &format!("\"{name}\";r={remaining};t={whole}"));
     response
 }
 

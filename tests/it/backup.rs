@@ -94,9 +94,9 @@ async fn a_backup_is_restored_into_another_redis_and_into_a_folder() {
     let server = Process::start(&mut waxwing(&["serve", "--listen", "127.0.0.1:0", "--data-dir", text(&data)]));
     let query = "{ user(login: \"ada\") { followersCount profileTimeline { entries(first: 1) { edges { node { status { message likeCount } } } } } } }";
     let response = reqwest::Client::new().post(format!("{}/graphql", server.url)).json(&json!({ "query": query })).send().await;
-    let there: serde_json::Value = response.expect("a response").json().await.expect("JSON");
-    assert_eq!(there, ada.gql(query, json!({})).await);
-    assert_eq!(there["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"]["message"], "Number 29.");
+    let restored: serde_json::Value = response.expect("a response").json().await.expect("JSON");
+    assert_eq!(restored, ada.gql(query, json!({})).await);
+    assert_eq!(restored["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"]["message"], "Number 29.");
     server.stop();
 }
 
@@ -245,8 +245,9 @@ fn an_interrupted_command_removes_its_files() {
         let (code, log) = process.wait();
         assert!(code == 1 && log.contains("interrupted"), "{code} {log}");
         std::fs::remove_file(&started_file).expect("it was there");
-        let left: Vec<_> = std::fs::read_dir(&scratch).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
-        assert!(left.is_empty() && !folder.path().join("data.unfinished").exists(), "{left:?}");
+        let remaining_files: Vec<_> =
+            std::fs::read_dir(&scratch).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+        assert!(remaining_files.is_empty() && !folder.path().join("data.unfinished").exists(), "{remaining_files:?}");
     }
 }
 

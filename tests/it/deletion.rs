@@ -237,7 +237,7 @@ async fn a_login_is_not_claimed_while_its_account_is_being_deleted() {
     let ada = app.create_users("p", 1).await.remove(0);
     app.clock.advance(60_000);
     // The process dies after the commit.
-    waxwing::domains::users::service::remove(&app.app, ada.user_id(), "p0").await.expect("a store");
+    waxwing::domains::users::service::delete(&app.app, ada.user_id(), "p0").await.expect("a store");
     assert_eq!(user_error_codes(&sign_up(&app, "p0").await), ["LOGIN_TAKEN"]);
 }
 
@@ -301,8 +301,8 @@ async fn a_deleted_status_is_removed_from_the_likes_of_all_accounts() {
     users[1].like(&other).await;
     users[0].delete(&id).await;
     app.app.drain().await;
-    let left: Vec<String> = app.redis.keys().into_iter().filter(|key| key.starts_with("liked:")).collect();
-    assert_eq!(left.len(), 2, "the request itself removes the first thousand");
+    let remaining_keys: Vec<String> = app.redis.keys().into_iter().filter(|key| key.starts_with("liked:")).collect();
+    assert_eq!(remaining_keys.len(), 2, "the request itself removes the first thousand");
     app.drain_journal().await;
     assert!(!app.redis.dump_without_events().replace(&format!("gone:{{{}}}", status.0), "").contains(&status.0.to_string()));
     assert_no_findings(&app).await;

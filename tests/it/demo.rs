@@ -91,9 +91,9 @@ async fn homes_of_a_loaded_graph_match_the_file() {
     }
     for (login, followed) in &follows {
         let home = everything(&app, tokens[login.as_str()], "homeTimeline").await;
-        let wanted: Vec<_> =
+        let expected: Vec<_> =
             everyone.iter().filter(|(author, ..)| author == login || followed.contains(author)).cloned().collect();
-        assert_eq!(home, wanted, "{login}");
+        assert_eq!(home, expected, "{login}");
     }
 }
 

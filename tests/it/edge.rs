@@ -244,8 +244,8 @@ async fn only_allowed_origins_may_send_requests() {
     let preflight = async |app: &TestApp, origin: &str| {
         let url = format!("{}/graphql", app.url);
         let request = app.http.request(reqwest::Method::OPTIONS, url).header("origin", origin);
-        let wanted = request.header("access-control-request-method", "POST");
-        HttpResponse::fetch(wanted.header("access-control-request-headers", "content-type, authorization")).await
+        let preflight = request.header("access-control-request-method", "POST");
+        HttpResponse::fetch(preflight.header("access-control-request-headers", "content-type, authorization")).await
     };
     let ask = async |app: &TestApp, origin: &str| {
         HttpResponse::fetch(app.post().header("origin", origin).json(&json!({ "query": "{ __typename }" }))).await

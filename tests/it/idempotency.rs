@@ -87,8 +87,8 @@ async fn idempotency_records_expire_after_a_day_and_hold_no_plain_text() {
     for kind in ["idempotency:{", "idempotent:{"] {
         let key = keys.iter().find(|key| key.starts_with(kind)).expect("a note");
         for _ in 0..2 {
-            let left: u64 = app.redis.run(&["PTTL", key]);
-            assert!((86_340_000..=86_400_000).contains(&left), "{key}: {left}");
+            let ttl: u64 = app.redis.run(&["PTTL", key]);
+            assert!((86_340_000..=86_400_000).contains(&ttl), "{key}: {ttl}");
             app.redis.run::<()>(&["PEXPIRE", key, "90000"]);
             assert_eq!(post().await, first);
         }

@@ -378,25 +378,25 @@ async fn a_removal_is_recorded_until_its_sweep() {
     let users = app.create_users("c", 2).await;
     let bob = users[1].user_id();
     let list = inner(&create(&users[0], "Birds").await);
-    let left = async || lists::edge(&app.app, list, bob).await.expect("a store").unfollowed;
+    let undone_removal = async || lists::edge(&app.app, list, bob).await.expect("a store").unfollowed;
     let remove = async || lists::remove(&app.app, list, bob).await.expect("removed");
     remove().await;
-    assert_eq!(left().await, None);
+    assert_eq!(undone_removal().await, None);
     lists::add(&app.app, list, bob).await.expect("added");
     remove().await;
-    let first = left().await;
+    let first = undone_removal().await;
     assert!(first.is_some());
     remove().await;
-    assert_eq!(left().await, first, "the removal is the same");
+    assert_eq!(undone_removal().await, first, "the removal is the same");
     lists::add(&app.app, list, bob).await.expect("added");
-    assert_eq!(left().await, first, "a new addition does not sweep the removal");
+    assert_eq!(undone_removal().await, first, "a new addition does not sweep the removal");
     remove().await;
-    let second = left().await;
+    let second = undone_removal().await;
     assert!(second > first);
-    lists::forget_removed(&app.app, list, bob, first.expect("a removal")).await.expect("a store");
-    assert_eq!(left().await, second, "the sweep of the earlier removal keeps the later one");
-    lists::forget_removed(&app.app, list, bob, second.expect("a removal")).await.expect("a store");
-    assert_eq!(left().await, None);
+    lists::remove_finished_removal(&app.app, list, bob, first.expect("a removal")).await.expect("a store");
+    assert_eq!(undone_removal().await, second, "the sweep of the earlier removal keeps the later one");
+    lists::remove_finished_removal(&app.app, list, bob, second.expect("a removal")).await.expect("a store");
+    assert_eq!(undone_removal().await, None);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -423,9 +423,9 @@ async fn concurrent_changes_of_members_leave_both_sides_equal() {
         let score = |key: String, member: u64| app.redis.run::<Option<f64>>(&["ZSCORE", &key, &member.to_string()]);
         let out = score(format!("members:{{{}}}", list.0), bob.0);
         assert_eq!(out, score(format!("memberships:{{{}}}", bob.0), list.0), "round {round}");
-        let there = score(format!("lists:{{{}}}", owner.0), list.0).is_some();
-        assert_eq!(app.redis.run::<bool>(&["EXISTS", &format!("list:{{{}}}", list.0)]), there, "round {round}");
-        assert!(there != (round % 3 == 0) && (there || out.is_none()), "round {round}");
+        let is_listed = score(format!("lists:{{{}}}", owner.0), list.0).is_some();
+        assert_eq!(app.redis.run::<bool>(&["EXISTS", &format!("list:{{{}}}", list.0)]), is_listed, "round {round}");
+        assert!(is_listed != (round % 3 == 0) && (is_listed || out.is_none()), "round {round}");
         drop(timelines::delete_list(&app.app, owner, list).await);
         assert_eq!(traces(&app), [""; 0], "round {round}");
     }
@@ -472,8 +472,8 @@ async fn tombstones_of_lists_expire_after_25_hours_and_are_bounded() {
     let key = format!("dropped:{{{}}}", ada.user_id().0);
     let first = create(&ada, "x").await;
     delete(&ada, &first).await;
-    let left: u64 = app.redis.run(&["PTTL", &key]);
-    assert!((89_940_000..=90_000_000).contains(&left), "{left}");
+    let ttl: u64 = app.redis.run(&["PTTL", &key]);
+    assert!((89_940_000..=90_000_000).contains(&ttl), "{ttl}");
     app.clock.advance(25 * 3_600_000);
     delete(&ada, &create(&ada, "x").await).await;
     assert_eq!(app.redis.run::<u64>(&["ZCARD", &key]), 1, "the first tombstone has expired");

@@ -35,8 +35,8 @@ async fn redis_of(version: u64) -> RedisServer {
     let mut connection = redis::Client::open(from.url()).expect("a URL").get_connection().expect("it listens");
     for key in redis::cmd("KEYS").arg("*").query::<Vec<String>>(&mut connection).expect("keys") {
         let packed: Vec<u8> = redis::cmd("DUMP").arg(&key).query(&mut connection).expect("it is there");
-        let left: i64 = redis::cmd("PTTL").arg(&key).query(&mut connection).expect("it is there");
-        redis.run_bytes::<()>(&[b"RESTORE", key.as_bytes(), left.max(0).to_string().as_bytes(), &packed]);
+        let ttl: i64 = redis::cmd("PTTL").arg(&key).query(&mut connection).expect("it is there");
+        redis.run_bytes::<()>(&[b"RESTORE", key.as_bytes(), ttl.max(0).to_string().as_bytes(), &packed]);
     }
     drop(connection);
     from.stop().await;

@@ -310,8 +310,8 @@ async fn a_cursor_stays_valid_after_its_entry_is_deleted() {
         })
         .await;
     assert_eq!(ids(&pages), before, "each row was read before its deletion");
-    let left = profile.page(json!({ "first": 100 })).await;
-    assert_eq!((left.ids.len(), left.next, left.previous), (LEN - 9, false, false));
+    let remaining_page = profile.page(json!({ "first": 100 })).await;
+    assert_eq!((remaining_page.ids.len(), remaining_page.next, remaining_page.previous), (LEN - 9, false, false));
     let entry = pages[0].cursors[9].as_str();
     let newer = home.page(json!({ "last": 100, "before": entry })).await;
     assert_eq!((newer.ids, newer.next, newer.previous), (before[..9].to_vec(), true, false));

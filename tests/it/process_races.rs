@@ -203,8 +203,8 @@ async fn a_campaign_deleted_during_its_settlement_stays_deleted() {
         app.drain().await;
     };
     slow.run_interleaved(b"holds:", waxwing::domains::ads::service::settle(&slow.app, id), leave).await.expect("a store");
-    let left: Vec<String> = app.redis.keys().into_iter().filter(|key| key.contains(&id.0.to_string())).collect();
-    assert_eq!((left, ads::offers(&app, &campaign)), (Vec::new(), Vec::new()));
+    let remaining_keys: Vec<String> = app.redis.keys().into_iter().filter(|key| key.contains(&id.0.to_string())).collect();
+    assert_eq!((remaining_keys, ads::offers(&app, &campaign)), (Vec::new(), Vec::new()));
     app.clock.advance(61_000);
     assert_eq!(findings(&app.app).await, [""; 0]);
 }
@@ -440,7 +440,7 @@ async fn a_follow_that_is_settled_late_does_not_outlive_its_account() {
     other.unfollow(deleted_account).await;
     deleted_account.follow(other).await;
     let slow = SlowProcess::beside(&app).await;
-    waxwing::domains::users::service::remove(&app.app, deleted_account.user_id(), &deleted_account.login)
+    waxwing::domains::users::service::delete(&app.app, deleted_account.user_id(), &deleted_account.login)
         .await
         .expect("it is deleted");
     let purge = graph::purge_following(&slow.app, deleted_account.user_id());
@@ -629,8 +629,8 @@ async fn a_follow_that_cannot_become_a_request_leaves_nothing_behind() {
     assert!(matches!(&followed, Err(Refusal::User(rows)) if rows[0].code == UserErrorCode::LimitReached), "{followed:?}");
     app.redis.run::<()>(&["DEL", &sent]);
     app.drain().await;
-    let left: Vec<String> = app.redis.run(&["ZRANGE", &format!("left:{{{}}}", reader.0), "0", "-1"]);
-    assert_eq!((left, people[0].home().await), (vec![], vec![]));
+    let undone_follows: Vec<String> = app.redis.run(&["ZRANGE", &format!("left:{{{}}}", reader.0), "0", "-1"]);
+    assert_eq!((undone_follows, people[0].home().await), (vec![], vec![]));
     app.clock.advance(61_000);
     assert_eq!(findings(&app.app).await, [""; 0]);
 }

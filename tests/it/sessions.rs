@@ -84,8 +84,8 @@ async fn an_expired_session_is_removed_from_the_store() {
     let ada = app.user("ada").await;
     let keys = app.redis.keys();
     let key = keys.iter().find(|key| key.starts_with("session:")).expect("a session");
-    let left = || app.redis.run::<i64>(&["PTTL", key]);
-    assert!((29 * DAY_MS..=30 * DAY_MS).contains(&left()));
+    let ttl = || app.redis.run::<i64>(&["PTTL", key]);
+    assert!((29 * DAY_MS..=30 * DAY_MS).contains(&ttl()));
     app.clock.advance(29 * DAY_MS);
     is_active(&app, &ada).await;
     app.drain().await;
@@ -95,7 +95,7 @@ async fn an_expired_session_is_removed_from_the_store() {
     app.clock.advance(25 * DAY_MS);
     is_active(&app, &ada).await;
     app.drain().await;
-    assert!((6 * DAY_MS..=7 * DAY_MS).contains(&left()), "83 of 90 days are over: {}", left());
+    assert!((6 * DAY_MS..=7 * DAY_MS).contains(&ttl()), "83 of 90 days are over: {}", ttl());
 }
 
 #[tokio::test]

@@ -53,12 +53,12 @@ async fn a_session_ended_by_another_process_is_refused() {
         let input = json!({ "input": { "login": "ada", "password": "correct horse" } });
         let fresh = app.anonymous().run("LogIn", input).await;
         let token = fresh["data"]["logIn"]["session"]["token"].as_str().unwrap_or_else(|| panic!("{fresh}")).to_owned();
-        let there = ada.with_token(&token).at(&other);
+        let remote = ada.with_token(&token).at(&other);
         for _ in 0..2 {
-            assert!(!is_refused(&there, query).await);
+            assert!(!is_refused(&remote, query).await);
         }
         ada.with_token(&token).run("LogOut", json!({})).await;
-        assert!(is_refused(&there, query).await && is_refused(&there, query).await, "round {round}");
+        assert!(is_refused(&remote, query).await && is_refused(&remote, query).await, "round {round}");
     }
 }
 
@@ -67,15 +67,15 @@ async fn a_session_ended_by_another_process_is_refused() {
 async fn an_ended_session_is_refused_behind_a_slow_connection() {
     let both = TwoProcesses::start().await;
     let ada = both.direct.user("ada").await;
-    let there = ada.at(&both.proxied);
+    let remote = ada.at(&both.proxied);
     for query in [NOTHING, WHO, HOME] {
-        assert!(!is_refused(&there, query).await);
+        assert!(!is_refused(&remote, query).await);
     }
     both.proxy.set(Flow::Pass, Flow::PassOnly(0));
     ada.run("LogOut", json!({})).await;
     let responses = [NOTHING, WHO, HOME].map(|query| {
-        let there = there.clone();
-        tokio::spawn(async move { is_refused(&there, query).await })
+        let remote = remote.clone();
+        tokio::spawn(async move { is_refused(&remote, query).await })
     });
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(responses.iter().all(|response| !response.is_finished()), "all wait");

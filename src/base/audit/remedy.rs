@@ -103,14 +103,14 @@ pub enum Remedy {
         status: StatusId,
     },
     /// Removes a deleted status from a home.
-    ForgetInHome {
+    RemoveFromHome {
         /// The home's owner.
         owner: UserId,
         /// The status.
         status: StatusId,
     },
     /// Removes a deleted status from a list's timeline.
-    ForgetInList {
+    RemoveFromList {
         /// The list.
         list: UserListId,
         /// The status.
@@ -199,11 +199,11 @@ pub enum Remedy {
         status: StatusId,
     },
     /// Deletes the likes of a deleted status, on both sides.
-    ForgetLikes(StatusId),
+    PurgeLikes(StatusId),
     /// Deletes the bookmarks of a deleted status, on both sides.
-    ForgetBookmarks(StatusId),
+    PurgeBookmarks(StatusId),
     /// Deletes the reposts of a deleted status, on both sides.
-    ForgetReposts(StatusId),
+    PurgeReposts(StatusId),
     /// Sets a list's owner to the account that has the list, or removes the list from that account if the recorded owner has it.
     SettleListOwner {
         /// The account that has the list.
@@ -249,8 +249,8 @@ pub enum Remedy {
     PlaceComment(CommentId),
     /// Rebuilds the orders and counts of a thread from its comments.
     RebuildThread(StatusId),
-    /// Deletes removed branches, or the whole thread of a deleted status.
-    ClearThread(StatusId),
+    /// Purges deleted branches, or the whole thread of a deleted status.
+    PurgeThread(StatusId),
     /// Settles a campaign: budget shares, listings and schedule are derived from it.
     SettleCampaign {
         /// The owner, if known.
@@ -294,7 +294,7 @@ impl Remedy {
             Self::Recount { .. } => "correct a count",
             Self::SyncLast { .. } => "correct a log's last entry",
             Self::Unlist { .. } => "remove another author's status from a profile",
-            Self::ForgetInHome { .. } | Self::ForgetInList { .. } => "remove a deleted status from a feed",
+            Self::RemoveFromHome { .. } | Self::RemoveFromList { .. } => "remove a deleted status from a feed",
             Self::StripComment(_) => "clear a deleted comment",
             Self::ListSession { .. } => "list a session",
             Self::TrimSessions(_) => "trim a list of sessions",
@@ -310,9 +310,9 @@ impl Remedy {
             Self::SettleBookmark { .. } => "settle a bookmark",
             Self::SettleRepost { .. } => "settle a repost",
             Self::SettleStatus { .. } => "settle a status",
-            Self::ForgetLikes(_) => "remove the likes of a deleted status",
-            Self::ForgetBookmarks(_) => "remove the bookmarks of a deleted status",
-            Self::ForgetReposts(_) => "remove the reposts of a deleted status",
+            Self::PurgeLikes(_) => "remove the likes of a deleted status",
+            Self::PurgeBookmarks(_) => "remove the bookmarks of a deleted status",
+            Self::PurgeReposts(_) => "remove the reposts of a deleted status",
             Self::SettleList { .. } | Self::SettleListOwner { .. } => "settle a list",
             Self::EndList { .. } => "delete the rest of a list",
             Self::ResetFeed { .. } => "reset a feed",
@@ -320,7 +320,7 @@ impl Remedy {
             Self::RecountVotes(_) => "recount votes",
             Self::PlaceComment(_) => "put a comment into its thread",
             Self::RebuildThread(_) => "rebuild a thread's counts and orders",
-            Self::ClearThread(_) => "clear a thread",
+            Self::PurgeThread(_) => "clear a thread",
             Self::SettleCampaign { .. } => "settle a campaign",
             Self::SettleWebsite { .. } => "settle a website",
             Self::Delist { .. } => "remove a campaign from a listing",

@@ -79,20 +79,20 @@ async fn into_folder(
         bail!("{} is not empty: a backup is restored into an empty or a new folder", data.display());
     }
     // An existing folder may be a mount: it cannot be replaced, and nothing can be created beside it.
-    let is_there = data.exists();
-    let unfinished = if is_there { data.join(".unfinished") } else { unfinished_path(&data) };
+    let data_exists = data.exists();
+    let unfinished = if data_exists { data.join(".unfinished") } else { unfinished_path(&data) };
     if unfinished.exists() {
         bail!("{} exists: another restore is running or was interrupted. Remove it and try again", unfinished.display());
     }
-    let there = StorageOptions { data_dir: unfinished.clone(), ..at.clone() };
-    let code = match fill_folder(files, &there, config, stop).await {
+    let unfinished_storage = StorageOptions { data_dir: unfinished.clone(), ..at.clone() };
+    let code = match fill_folder(files, &unfinished_storage, config, stop).await {
         Ok(code) => code,
         Err(error) => {
             fs::remove_dir_all(&unfinished).ok();
             return Err(error);
         }
     };
-    let moved = if is_there { move_up(&unfinished, &data) } else { fs::rename(&unfinished, &data) };
+    let moved = if data_exists { move_up(&unfinished, &data) } else { fs::rename(&unfinished, &data) };
     moved.with_context(|| format!("{} has the store and cannot be renamed", unfinished.display()))?;
     Ok(code)
 }

@@ -61,8 +61,8 @@ async fn repair_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
 /// Applies a remedy that concerns several keys.
 async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
     match remedy {
-        Remedy::ForgetInHome { owner, status } => timelines::remove_deleted_from(app, Feed::Home(*owner), *status).await,
-        Remedy::ForgetInList { list, status } => timelines::remove_deleted_from(app, Feed::List(*list), *status).await,
+        Remedy::RemoveFromHome { owner, status } => timelines::remove_deleted_from(app, Feed::Home(*owner), *status).await,
+        Remedy::RemoveFromList { list, status } => timelines::remove_deleted_from(app, Feed::List(*list), *status).await,
         Remedy::ListSession { digest, user, id } => sessions::restore_to_list(app, digest, *user, SessionId(*id)).await,
         Remedy::TrimSessions(user) => sessions::trim(app, *user).await,
         Remedy::RepairIdempotencyKeys(account) => idempotency::repair(app, *account).await,
@@ -79,12 +79,12 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::SettleBookmark { user, status } => statuses::settle_mark(app, Mark::Bookmark, *user, *status).await.map(drop),
         Remedy::SettleRepost { user, status } => settle_repost(app, *user, *status).await,
         Remedy::SettleStatus { author, status } => settle_status(app, *author, *status).await,
-        Remedy::ForgetLikes(status) => {
-            while !statuses::forget_likes_of(app, &[*status]).await?.is_empty() {}
+        Remedy::PurgeLikes(status) => {
+            while !statuses::purge_likes_of_statuses(app, &[*status]).await?.is_empty() {}
             Ok(())
         }
-        Remedy::ForgetBookmarks(status) => purge_marks(app, Mark::Bookmark, *status).await,
-        Remedy::ForgetReposts(status) => purge_marks(app, Mark::Repost, *status).await,
+        Remedy::PurgeBookmarks(status) => purge_marks(app, Mark::Bookmark, *status).await,
+        Remedy::PurgeReposts(status) => purge_marks(app, Mark::Repost, *status).await,
         Remedy::SettleList { owner, list } => timelines::restore_list(app, *owner, *list).await,
         Remedy::EndList { owner, list } => timelines::purge_orphaned_list(app, *owner, *list).await,
         Remedy::ResetFeed { tag } => timelines::reset(app, *tag).await,
@@ -92,7 +92,7 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::RecountVotes(id) => comments::count_votes(app, *id).await,
         Remedy::PlaceComment(id) => comments::restore_to_orders(app, *id).await,
         Remedy::RebuildThread(status) => comments::rebuild_thread(app, *status).await,
-        Remedy::ClearThread(status) => comments::clear_thread(app, *status).await,
+        Remedy::PurgeThread(status) => comments::purge_thread(app, *status).await,
         Remedy::SettleCampaign { owner: Some(owner), campaign } => ads::settle_owned(app, *owner, *campaign).await,
         Remedy::SettleCampaign { owner: None, campaign } => ads::settle(app, *campaign).await,
         Remedy::SettleWebsite { owner, website } => ads::settle_website(app, *owner, *website).await.map(drop),

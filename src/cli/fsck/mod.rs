@@ -121,8 +121,8 @@ impl Fsck<'_> {
         // Keys that are not UTF-8 cannot be read: their names were decoded with replacement characters.
         let (not_utf8, keys): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.contains(char::REPLACEMENT_CHARACTER));
         let entries = reader.entries(keys).await?;
-        let there = entries.iter().map(|entry| &entry.key);
-        for key in there.filter(|key| !is_ours(key)).chain(&not_utf8) {
+        let existing_keys = entries.iter().map(|entry| &entry.key);
+        for key in existing_keys.filter(|key| !is_ours(key)).chain(&not_utf8) {
             found.add(key, "is not a key of Waxwing");
         }
         db::audit::check(&reader, &entries, &mut found).await?;

@@ -1,4 +1,5 @@
-//! The commands of a request while they are routed: the next node of each command, and the replies so far.
+//! Routes the commands of a request in rounds: each round sends every command without a reply to one node. A redirection, a lost node or a cluster that is
+//! down reroutes a command, which is sent again in the next round.
 
 use super::layout::Redirect;
 use super::map::{ClusterNode, SlotMap};
@@ -13,9 +14,9 @@ use std::sync::Arc;
 enum Route {
     /// To the node that the slot map names.
     SlotMap,
-    /// To a node that has taken over its slot.
-    To(Arc<ClusterNode>),
-    /// To a node that is importing its slot, after ASKING.
+    /// To the node of a MOVED redirection, which has taken over the slot.
+    Moved(Arc<ClusterNode>),
+    /// To the node of an ASK redirection, which is importing the slot, after ASKING.
     Asking(Arc<ClusterNode>),
 }
 
@@ -28,58 +29,59 @@ pub(super) struct NodeBatch {
 /// The action before the next round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RoundAction {
-    /// All commands have their replies.
+    /// Stop: all commands have their replies.
     Done,
-    /// Follow the redirections.
+    /// Start the next round at once.
     Now,
-    /// Wait for keys that are being migrated.
+    /// Wait a moment: keys are being migrated.
     Later,
     /// Wait until the cluster is up again, and refresh the slot map.
     AwaitCluster,
 }
 
-/// Commands and their replies.
+/// The commands of a request, with their slots, and the replies so far.
 pub(super) struct PendingCommands {
     commands: Vec<(Option<Slot>, Cmd)>,
     replies: Vec<Value>,
-    open: Vec<(usize, Route)>,
+    /// The commands without a reply, by index, each with its route in the next round.
+    unanswered: Vec<(usize, Route)>,
     next: RoundAction,
-    /// Whether pipelines are pending.
-    sent: bool,
-    /// Whether a command may have been executed.
-    done: bool,
+    /// Whether pipelines of this round are in flight.
+    in_flight: bool,
+    /// Whether a command of an earlier round may have been executed.
+    any_executed: bool,
 }
 
 impl PendingCommands {
     pub(super) fn new(commands: Vec<Cmd>) -> Self {
         Self {
             replies: vec![Value::Nil; commands.len()],
-            open: (0..commands.len()).map(|at| (at, Route::SlotMap)).collect(),
+            unanswered: (0..commands.len()).map(|at| (at, Route::SlotMap)).collect(),
             commands: commands.into_iter().map(|command| (slot(&command), command)).collect(),
             next: RoundAction::Done,
-            sent: false,
-            done: false,
+            in_flight: false,
+            any_executed: false,
         }
     }
 
-    /// The replies in the order of the commands, at the end.
+    /// The replies in the order of the commands. Call it after the last round.
     pub(super) fn replies(self) -> Vec<Value> {
         self.replies
     }
 
-    /// Whether any command may have been executed, if the rounds are abandoned now.
+    /// Whether any command may have been executed, also if the request is cancelled in this round.
     pub(super) const fn may_have_run(&self) -> bool {
-        self.sent || self.done
+        self.in_flight || self.any_executed
     }
 
-    /// The commands for each node in this round, and the version of the slot map used.
+    /// Begins a round: returns the commands for each node, and the version of the slot map that routed them.
     pub(super) fn parts(&mut self, map: &SlotMap) -> (u64, Vec<NodeBatch>) {
         let slots = map.slots();
         let mut parts: HashMap<_, NodeBatch> = HashMap::new();
-        for (at, route) in std::mem::take(&mut self.open) {
+        for (at, route) in std::mem::take(&mut self.unanswered) {
             let asking = matches!(route, Route::Asking(_));
             let node = match route {
-                Route::To(node) | Route::Asking(node) => Some(node),
+                Route::Moved(node) | Route::Asking(node) => Some(node),
                 Route::SlotMap => slots.owner(self.commands[at].0).cloned(),
             };
             match node {
@@ -90,7 +92,7 @@ impl PendingCommands {
                 None => self.reroute(at, Route::SlotMap, RoundAction::AwaitCluster),
             }
         }
-        self.sent = !parts.is_empty();
+        self.in_flight = !parts.is_empty();
         (slots.version, parts.into_values().collect())
     }
 
@@ -117,12 +119,12 @@ impl PendingCommands {
                 _ => None,
             };
             match redirect {
-                Some(Redirect::Moved(slot, to)) => self.reroute(at, Route::To(map.record_move(slot, &to)?), RoundAction::Now),
+                Some(Redirect::Moved(slot, to)) => self.reroute(at, Route::Moved(map.record_move(slot, &to)?), RoundAction::Now),
                 Some(Redirect::Ask(to)) => self.reroute(at, Route::Asking(map.importing_node(&to)?), RoundAction::Now),
                 Some(Redirect::TryAgain) => self.reroute(at, Route::SlotMap, RoundAction::Later),
                 Some(Redirect::ClusterDown) => self.reroute(at, Route::SlotMap, RoundAction::AwaitCluster),
                 None => {
-                    self.done |= !matches!(reply, Value::ServerError(_));
+                    self.any_executed |= !matches!(reply, Value::ServerError(_));
                     self.replies[at] = reply;
                 }
             }
@@ -130,23 +132,23 @@ impl PendingCommands {
         Ok(())
     }
 
-    /// Reroutes the commands of a lost node, which may have executed some of them.
+    /// Reroutes the commands of a node whose connection was lost. If they were sent, the node may have executed some of them.
     pub(super) fn record_loss(&mut self, part: NodeBatch, was_sent: bool) {
-        self.done |= was_sent;
+        self.any_executed |= was_sent;
         for (at, _) in part.commands {
             self.reroute(at, Route::SlotMap, RoundAction::Now);
         }
     }
 
-    /// Ends a round; returns what to do before the next one.
+    /// Ends a round; returns the action before the next round.
     pub(super) fn end(&mut self) -> RoundAction {
-        self.sent = false;
+        self.in_flight = false;
         std::mem::replace(&mut self.next, RoundAction::Done)
     }
 
-    /// Schedules a command for the next round; the longest wait of all commands applies.
+    /// Schedules a command for the next round. Of all actions that commands need, the last in the order of [`RoundAction`] is taken.
     fn reroute(&mut self, at: usize, route: Route, next: RoundAction) {
-        self.open.push((at, route));
+        self.unanswered.push((at, route));
         if next as u8 > self.next as u8 {
             self.next = next;
         }

@@ -20,10 +20,10 @@ pub async fn copy_into(from: &Db, to: &Db, mut report: impl FnMut(u64)) -> Resul
         let replies = from.read_many(read.collect()).await?;
         let mut writes = Vec::with_capacity(keys.len());
         for (key, pair) in keys.iter().zip(replies.chunks_exact(2)) {
-            let left: i64 = decode::value(pair[0].clone())?;
+            let ttl: i64 = decode::value(pair[0].clone())?;
             // The key may have expired meanwhile. SCAN may return a key twice.
             if let Value::BulkString(packed) = &pair[1] {
-                writes.push(cmd("RESTORE").arg(key).arg(left.max(0)).arg(packed).arg("REPLACE").take());
+                writes.push(cmd("RESTORE").arg(key).arg(ttl.max(0)).arg(packed).arg("REPLACE").take());
             }
         }
         copied += writes.len() as u64;

@@ -73,7 +73,7 @@ pub async fn purge(app: &App, id: UserId, login: &str, mut on_stage: impl FnMut(
 /// Writes the journal, makes the commit, and deletes the data that must be deleted before the request returns.
 async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option<Progress>), Error> {
     let lease = journal::begin_deletion(app, Task::Account { user: id, login: login.to_owned() }).await?;
-    users::remove(app, id, login).await?;
+    users::delete(app, id, login).await?;
     let mut next = settle(app, id, login, Progress::default()).await?;
     while let Some(progress) = next.filter(|progress| progress.stage == 0) {
         next = settle(app, id, login, progress).await?;
@@ -100,7 +100,7 @@ async fn run_pass(app: &App, id: UserId, login: &str, progress: Progress) -> Res
         2 => timelines::purge_memberships(app, id).await?,
         3 => comments::purge_account(app, id).await?,
         4 => {
-            let more = statuses::purge(app, id, async |ids| comments::delete_threads(app, &ids).await).await?;
+            let more = statuses::purge(app, id, async |ids| comments::purge_threads(app, &ids).await).await?;
             more | statuses::enqueue_replies_to_deleted(app, id).await?
         }
         5 => {

@@ -1,6 +1,6 @@
 //! Every key and channel of this domain. The keys of a thread have its status's tag.
 //!
-//! Some stored names are older than the names in the code: `fallen:` has the removed branches, `erased:` the deleted comments; the orders `talk`
+//! Some stored names are older than the names in the code: `fallen:` has the deleted branches, `erased:` the deleted comments; the orders `talk`
 //! and `split` are by replies and by controversy. In the hash of a comment, `places` is the number of children, `others` the number of descendants
 //! by other authors, `gone` marks a deleted comment, and `told` is the time of the last event about votes. They stay: renaming them needs a
 //! migration of every thread while no server runs.
@@ -50,8 +50,8 @@ pub(super) fn deleted_comments(status: StatusId) -> String {
     format!("erased:{{{}}}", status.0)
 }
 
-/// ZSET, root of a removed branch → the id of the removal, until all comments below it are deleted.
-pub(super) fn removed_branches(status: StatusId) -> String {
+/// ZSET, root of a deleted branch → the id of the removal, until all comments below it are deleted.
+pub(super) fn deleted_branches(status: StatusId) -> String {
     format!("fallen:{{{}}}", status.0)
 }
 
@@ -70,7 +70,7 @@ pub(super) enum KeyKind {
     Log(StatusId),
     Pending(StatusId),
     DeletedComments(StatusId),
-    RemovedBranches(StatusId),
+    DeletedBranches(StatusId),
     Commented(UserId),
 }
 
@@ -93,7 +93,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         "discussion" => status().map(KeyKind::Log),
         "pending" => status().map(KeyKind::Pending),
         "erased" => status().map(KeyKind::DeletedComments),
-        "fallen" => status().map(KeyKind::RemovedBranches),
+        "fallen" => status().map(KeyKind::DeletedBranches),
         "commented" => audit::id_in(key, kind).map(|id| KeyKind::Commented(UserId(id))),
         _ => None,
     }

@@ -9,7 +9,7 @@
 //! | `discussion:{sid}` | STREAM | event → `k` kind, `c` comment, `n` number of removed comments, `b` previous event | 1,000, an hour, unless configured |
 //! | `pending:{sid}` | ZSET | comment → when an event about its votes is due, ms | as the log |
 //! | `erased:{sid}` | ZSET | comment that has left the thread → when, so that a late step does not restore it | 20,000, 25 h |
-//! | `fallen:{sid}` | ZSET | root of a removed branch → the removal, until all below it is deleted | removals in progress |
+//! | `fallen:{sid}` | ZSET | root of a deleted branch → the removal, until all below it is deleted | removals in progress |
 //! | `commented:{uid}` | ZSET | status and comment (7 bytes each) → the comment: the author's index | 1,000,000, then `LIMIT_REACHED` |
 //!
 //! All keys of a thread have its status's tag, so every change is one script, and counts are exact. "Redis Applied Design Patterns",

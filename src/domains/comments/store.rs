@@ -28,8 +28,8 @@ static EDIT_COMMENT: Script = Script::after(THREAD_PRELUDE, include_str!("lua/ed
 static VOTE_COMMENT: Script = Script::after(THREAD_PRELUDE, include_str!("lua/vote_comment.lua"));
 static PUBLISH_VOTES: Script = Script::allow_oom_after(THREAD_PRELUDE, include_str!("lua/publish_votes.lua"));
 static DELETE_COMMENT: Script = Script::allow_oom_after(THREAD_PRELUDE, include_str!("lua/delete_comment.lua"));
-static REMOVE_BRANCH: Script = Script::allow_oom_after(THREAD_PRELUDE, include_str!("lua/remove_branch.lua"));
-static DELETE_FROM_BRANCH: Script = Script::allow_oom_after(THREAD_PRELUDE, include_str!("lua/delete_from_branch.lua"));
+static DELETE_BRANCH: Script = Script::allow_oom_after(THREAD_PRELUDE, include_str!("lua/delete_branch.lua"));
+static PURGE_FROM_BRANCH: Script = Script::allow_oom_after(THREAD_PRELUDE, include_str!("lua/purge_from_branch.lua"));
 static ADD_COMMENTED: Script = Script::allow_oom(include_str!("lua/add_commented.lua"));
 static WALK_TREE: Script = Script::new(include_str!("lua/walk_tree.lua"));
 
@@ -80,7 +80,7 @@ fn change(script: &'static Script, log: LogParameters, id: CommentId, path: &[u6
     let status = id.status;
     let of_thread = [status_key(status), tombstone_key(status), keys::thread(status), keys::log(status), keys::pending(status)];
     let orders = Order::ALL.map(|order| keys::replies(status, order));
-    let own = [keys::deleted_comments(status), keys::removed_branches(status), keys::comment(id), keys::votes(id)];
+    let own = [keys::deleted_comments(status), keys::deleted_branches(status), keys::comment(id), keys::votes(id)];
     let above = path.iter().map(|number| keys::comment(CommentId { status, number: *number }));
     let keys: Vec<String> = of_thread.into_iter().chain(orders).chain(own).chain(above).collect();
     Call::with_keys(script, keys)
@@ -201,39 +201,39 @@ pub(super) async fn delete(
     replies.into_iter().map(|reply| decode::value(reply).map(ChangeCommentResult::of)).collect()
 }
 
-/// Removes a comment with its branch, if `by` may: the commit. `removal` is a new id. One script.
-pub(super) async fn remove_branch(
+/// Deletes a comment with its branch, if `by` may: the commit. `removal` is a new id. One script.
+pub(super) async fn delete_branch(
     db: &Db,
     log: LogParameters,
     comment: &Comment,
     by: UserId,
     removal: u64,
 ) -> Result<ChangeCommentResult, Error> {
-    let call = change(&REMOVE_BRANCH, log, comment.id, &comment.path);
+    let call = change(&DELETE_BRANCH, log, comment.id, &comment.path);
     db.call(call.arg(DELETED_TTL).arg(MAX_DELETED).arg(by.0).arg(removal)).await.map(ChangeCommentResult::of)
 }
 
-/// Up to `limit` roots of removed branches with comments left below, each with its removal. One command.
-pub(super) async fn removed_branches(db: &Db, status: StatusId, limit: usize) -> Result<Vec<(CommentId, u64)>, Error> {
+/// Up to `limit` roots of deleted branches with comments left below, each with its removal. One command.
+pub(super) async fn deleted_branches(db: &Db, status: StatusId, limit: usize) -> Result<Vec<(CommentId, u64)>, Error> {
     let reply =
-        db.read(cmd("ZRANGE").arg(keys::removed_branches(status)).arg(0).arg(limit.max(1) - 1).arg("WITHSCORES").take()).await?;
+        db.read(cmd("ZRANGE").arg(keys::deleted_branches(status)).arg(0).arg(limit.max(1) - 1).arg("WITHSCORES").take()).await?;
     let rows = decode::rows(reply)?;
     Ok(rows.into_iter().map(|row| (CommentId { status, number: row.member }, row.position)).collect())
 }
 
-/// Deletes comments of removed branches. One pipeline of scripts.
-pub(super) async fn delete_from_branches(db: &Db, log: LogParameters, comments: &[(Comment, u64)]) -> Result<(), Error> {
-    let call = |(comment, removal): &(Comment, u64)| change(&DELETE_FROM_BRANCH, log, comment.id, &comment.path).arg(*removal);
+/// Deletes comments of deleted branches. One pipeline of scripts.
+pub(super) async fn purge_from_branches(db: &Db, log: LogParameters, comments: &[(Comment, u64)]) -> Result<(), Error> {
+    let call = |(comment, removal): &(Comment, u64)| change(&PURGE_FROM_BRANCH, log, comment.id, &comment.path).arg(*removal);
     db.call_many(comments.iter().map(call).collect()).await.map(drop)
 }
 
-/// Forgets roots of removed branches with nothing left below. One command; nothing for no ids.
-pub(super) async fn forget_removed_branches(db: &Db, status: StatusId, ids: &[CommentId]) -> Result<(), Error> {
+/// Removes roots of deleted branches that have no comments left below. One command; nothing for no ids.
+pub(super) async fn remove_finished_branches(db: &Db, status: StatusId, ids: &[CommentId]) -> Result<(), Error> {
     let numbers: Vec<u64> = ids.iter().map(|id| id.number).collect();
     if numbers.is_empty() {
         return Ok(());
     }
-    db.write_many(vec![cmd("ZREM").arg(keys::removed_branches(status)).arg(numbers).take()]).await.map(drop)
+    db.write_many(vec![cmd("ZREM").arg(keys::deleted_branches(status)).arg(numbers).take()]).await.map(drop)
 }
 
 /// Up to `each` direct replies of each of `ids`, which need not exist. One pipeline.
@@ -264,7 +264,7 @@ pub(super) async fn threads_exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>
 }
 
 /// Deletes comments of a deleted status, as [`some_comments`] returns them. The set that lists them changes last. Two pipelines.
-pub(super) async fn delete_comments(db: &Db, status: StatusId, comments: &[(CommentId, Vec<u8>)]) -> Result<(), Error> {
+pub(super) async fn purge_comments(db: &Db, status: StatusId, comments: &[(CommentId, Vec<u8>)]) -> Result<(), Error> {
     let unlink = |(id, _): &(CommentId, Vec<u8>)| cmd("UNLINK").arg(keys::comment(*id)).arg(keys::votes(*id)).take();
     db.write_many(comments.iter().map(unlink).collect()).await?;
     let members: Vec<&[u8]> = comments.iter().map(|(_, member)| member.as_slice()).collect();
@@ -277,9 +277,9 @@ pub(super) async fn delete_comments(db: &Db, status: StatusId, comments: &[(Comm
 
 /// Deletes the rest of a thread without comments whose status was deleted. The key that marks the thread as existing is deleted last. One pipeline
 /// on one tag.
-pub(super) async fn delete_thread(db: &Db, status: StatusId) -> Result<(), Error> {
+pub(super) async fn purge_thread(db: &Db, status: StatusId) -> Result<(), Error> {
     let orders = Order::ALL.map(|order| keys::replies(status, order));
-    let rest = [keys::log(status), keys::pending(status), keys::deleted_comments(status), keys::removed_branches(status)];
+    let rest = [keys::log(status), keys::pending(status), keys::deleted_comments(status), keys::deleted_branches(status)];
     let commands = [cmd("UNLINK").arg(&orders).arg(&rest).take(), cmd("UNLINK").arg(keys::thread(status)).take()];
     db.write_many(commands.into()).await.map(drop)
 }
@@ -338,12 +338,12 @@ pub(super) async fn authors(db: &Db, ids: &[CommentId]) -> Result<Vec<Option<Use
 /// The author of a comment, if the comment and all of its ancestors exist. One pipeline on one tag.
 pub(super) async fn author_if_attached(db: &Db, id: CommentId, path: &[u64]) -> Result<Option<UserId>, Error> {
     let above = path.iter().map(|number| keys::comment(CommentId { number: *number, ..id }));
-    let exist = [status_key(id.status)].into_iter().chain(above).map(|key| cmd("EXISTS").arg(key).take());
+    let commands = [status_key(id.status)].into_iter().chain(above).map(|key| cmd("EXISTS").arg(key).take());
     let author = cmd("HGET").arg(keys::comment(id)).arg("uid").take();
-    let mut replies = db.read_many([author].into_iter().chain(exist).collect()).await?.into_iter();
+    let mut replies = db.read_many([author].into_iter().chain(commands).collect()).await?.into_iter();
     let author: Option<u64> = decode::value(replies.next().unwrap_or_default())?;
-    let there: Vec<bool> = replies.map(decode::value).collect::<Result<_, _>>()?;
-    Ok(author.filter(|_| there.into_iter().all(|there| there)).map(UserId))
+    let exist: Vec<bool> = replies.map(decode::value).collect::<Result<_, _>>()?;
+    Ok(author.filter(|_| exist.into_iter().all(|exists| exists)).map(UserId))
 }
 
 /// A window of one level of a thread, in one order.

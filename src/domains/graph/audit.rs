@@ -55,7 +55,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     audit_edges::check(reader, &FOLLOWS, sets, found).await
 }
 
-/// Unfollowed accounts are forgotten within seconds. The time is not stored, so only a finding that a second read confirms is reported.
+/// The records of undone follows are removed within seconds. The time is not stored, so only a finding that a second read confirms is reported.
 async fn check_unfollowed(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let unfollowed: Vec<(UserId, &KeyInfo)> =
         entries.iter().filter_map(|entry| Some((keys::parse_unfollowed(&entry.key)?, entry))).collect();

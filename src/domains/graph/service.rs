@@ -94,12 +94,12 @@ pub async fn edge(app: &App, a: UserId, b: UserId) -> Result<FollowEdge, Error> 
     store::edge(app.db(), a, b).await
 }
 
-/// Forgets an undone follow, once no status of `b` is in `a`'s home. One script.
+/// Removes the record of an undone follow. Call it when no status of `b` is in the home of `a`. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget_unfollowed(app: &App, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
-    store::forget_unfollowed(app.db(), a, b, undone).await
+pub async fn remove_unfollowed(app: &App, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
+    store::remove_unfollowed(app.db(), a, b, undone).await
 }
 
 /// Sets whether the home of `a` shows the reposts of `b`. A charge and a script.
@@ -124,11 +124,11 @@ pub async fn hidden_reposters(app: &App, id: UserId) -> Result<Vec<UserId>, Erro
     store::hidden_reposts::list(app.db(), id).await
 }
 
-/// Forgets that `a` has hidden the reposts of `b`, if that belonged to a follow that has ended. One script.
+/// Removes `b` from the accounts whose reposts `a` hides, if it was added under a follow that has ended. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget_hidden_reposts(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
+pub async fn remove_hidden_reposts(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
     store::hidden_reposts::remove(app.db(), a, b).await
 }
 
@@ -136,16 +136,16 @@ pub async fn forget_hidden_reposts(app: &App, a: UserId, b: UserId) -> Result<()
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn changes(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
-    store::changes(app.db(), ids).await
+pub async fn versions(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
+    store::versions(app.db(), ids).await
 }
 
 /// The accounts that `id` follows, in no order, and the version of that set. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn sources(app: &App, id: UserId) -> Result<(Vec<UserId>, u64), Error> {
-    store::sources(app.db(), id).await
+pub async fn followed_and_version(app: &App, id: UserId) -> Result<(Vec<UserId>, u64), Error> {
+    store::followed_and_version(app.db(), id).await
 }
 
 /// The number of followers of `id`, and the fan-out mode. One round trip.
@@ -193,7 +193,7 @@ pub async fn purge_following(app: &App, id: UserId) -> Result<bool, Error> {
     let parts = others.iter().map(|other| Task::Source { feed: Feed::Home(id), source: *other });
     let parts = journal::begin_subtasks(app, parts).await?;
     store::remove_followers(app.db(), id, &others).await?;
-    store::forget_following(app.db(), id, &others).await?;
+    store::remove_followed(app.db(), id, &others).await?;
     parts.ack(app);
     if others.len() == PASS {
         return Ok(true);

@@ -17,7 +17,7 @@ static ADD_FOLLOWING: Script = Script::new(include_str!("lua/add_following.lua")
 static REMOVE_FOLLOWING: Script = Script::allow_oom(include_str!("lua/remove_following.lua"));
 static ADD_FOLLOWER: Script = Script::allow_oom(include_str!("lua/add_follower.lua"));
 static REMOVE_FOLLOWER: Script = Script::allow_oom(include_str!("lua/remove_follower.lua"));
-static FORGET_UNFOLLOWED: Script = Script::new(include_str!("lua/forget_unfollowed.lua"));
+static REMOVE_UNFOLLOWED: Script = Script::new(include_str!("lua/remove_unfollowed.lua"));
 static SET_FANOUT_MODE: Script = Script::allow_oom(include_str!("lua/set_fanout_mode.lua"));
 
 /// Result of writing the follower's side of a follow.
@@ -31,7 +31,7 @@ pub(super) enum FollowResult {
     LimitReached,
 }
 
-/// Commits a follow, on the follower's tag.
+/// Adds `b` to the accounts that `a` follows: the commit of a follow. One script on the tag of `a`.
 pub(super) async fn add_following(db: &Db, a: UserId, b: UserId, follow: u64) -> Result<FollowResult, Error> {
     let call = Call::new(&ADD_FOLLOWING, [keys::following(a), user_key(a)]).arg(b.0).arg(follow).arg(MAX_FOLLOWING);
     Ok(match db.call::<i64>(call).await? {
@@ -41,14 +41,15 @@ pub(super) async fn add_following(db: &Db, a: UserId, b: UserId, follow: u64) ->
     })
 }
 
-/// Writes the other side of a follow; `None` if that account was deleted.
+/// Adds `a` to the followers of `b`: the followed account's side of a follow. `None` if `b` was deleted. One script.
 pub(super) async fn add_follower(db: &Db, b: UserId, a: UserId, follow: u64) -> Result<Option<FollowerStats>, Error> {
     let call = Call::new(&ADD_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0).arg(follow);
     let stats = decode_stats(db.call(call).await?)?;
     Ok((stats.followers > 0).then_some(stats))
 }
 
-/// Commits an unfollow, on the follower's tag; `withdraw` ends a follow request, too. Returns the id of the removed follow.
+/// Removes `b` from the accounts that `a` follows: the commit of an unfollow. `withdraw` also removes a follow request of `a`. Returns the id of
+/// the removed follow. One script on the tag of `a`.
 pub(super) async fn remove_following(db: &Db, a: UserId, b: UserId, withdraw: bool) -> Result<Option<u64>, Error> {
     let keys = [keys::following(a), user_key(a), keys::unfollowed(a), keys::follow_requests_sent(a)];
     let removed: u64 = db.call(Call::new(&REMOVE_FOLLOWING, keys).arg(b.0).arg(u8::from(withdraw))).await?;
@@ -59,7 +60,7 @@ fn remove_follower_call(b: UserId, a: UserId) -> Call {
     Call::new(&REMOVE_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0)
 }
 
-/// Removes the other side of a follow.
+/// Removes `a` from the followers of `b`. One script.
 pub(super) async fn remove_follower(db: &Db, b: UserId, a: UserId) -> Result<FollowerStats, Error> {
     decode_stats(db.call(remove_follower_call(b, a)).await?)
 }
@@ -79,8 +80,8 @@ pub(super) async fn follower_stats(db: &Db, id: UserId) -> Result<FollowerStats,
 
 /// As [`follower_stats`] for many accounts, in their order; deleted ones have no followers. One pipeline.
 pub(super) async fn many_follower_stats(db: &Db, ids: &[UserId]) -> Result<Vec<FollowerStats>, Error> {
-    let ask = |id: &UserId| cmd("HMGET").arg(user_key(*id)).arg(&["followers", "reach"]).take();
-    let replies = db.read_many(ids.iter().map(ask).collect()).await?.into_iter();
+    let command = |id: &UserId| cmd("HMGET").arg(user_key(*id)).arg(&["followers", "reach"]).take();
+    let replies = db.read_many(ids.iter().map(command).collect()).await?.into_iter();
     let fields = |reply| decode::value::<(Option<u64>, Option<String>)>(reply);
     replies
         .map(|reply| fields(reply).and_then(|(followers, mode)| decode_stats((followers.unwrap_or(0), mode.unwrap_or_default()))))
@@ -92,35 +93,35 @@ pub(super) async fn set_fanout_mode(db: &Db, id: UserId, from: FanoutMode, to: F
     FanoutMode::parse(&db.call::<String>(Call::new(&SET_FANOUT_MODE, [user_key(id)]).arg(from.encode()).arg(to.encode())).await?)
 }
 
-/// Reads the follower's side of an edge. One pipeline on its tag.
+/// Reads the follower's side of an edge: the follow, the undone follow and the follow request from `a` to `b`. One pipeline on the tag of `a`.
 pub(super) async fn edge(db: &Db, a: UserId, b: UserId) -> Result<FollowEdge, Error> {
-    let ask = |key: String| cmd("ZSCORE").arg(key).arg(b.0).take();
+    let score = |key: String| cmd("ZSCORE").arg(key).arg(b.0).take();
     let commands = vec![
         cmd("EXISTS").arg(user_key(a)).take(),
-        ask(keys::following(a)),
-        ask(keys::unfollowed(a)),
-        ask(keys::follow_requests_sent(a)),
+        score(keys::following(a)),
+        score(keys::unfollowed(a)),
+        score(keys::follow_requests_sent(a)),
     ];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let there: bool = decode::value(reply())?;
+    let exists: bool = decode::value(reply())?;
     let mut id = || decode::value::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
     // A deleted account follows nobody and has no requests, even while its follows are being removed.
-    Ok(FollowEdge { follow: id()?.filter(|_| there), unfollowed: id()?, request: id()?.filter(|_| there) })
+    Ok(FollowEdge { follow: id()?.filter(|_| exists), unfollowed: id()?, request: id()?.filter(|_| exists) })
 }
 
-/// Forgets an undone follow. One script.
-pub(super) async fn forget_unfollowed(db: &Db, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
-    db.call::<u64>(Call::new(&FORGET_UNFOLLOWED, [keys::unfollowed(a)]).arg(b.0).arg(undone)).await.map(drop)
+/// Removes the record of an undone follow, if `undone` is still the id in it. One script.
+pub(super) async fn remove_unfollowed(db: &Db, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
+    db.call::<u64>(Call::new(&REMOVE_UNFOLLOWED, [keys::unfollowed(a)]).arg(b.0).arg(undone)).await.map(drop)
 }
 
-/// Removes the other sides of follows of `a`. One pipeline of scripts.
+/// Removes `a` from the followers of `others`. One pipeline of scripts.
 pub(super) async fn remove_followers(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
     db.call_many(others.iter().map(|b| remove_follower_call(*b, a)).collect()).await.map(drop)
 }
 
-/// Forgets the follows of a deleted account. One command; nothing for none.
-pub(super) async fn forget_following(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
+/// Removes `others` from the accounts that the deleted account `a` follows. One command; nothing for none.
+pub(super) async fn remove_followed(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
     if others.is_empty() {
         return Ok(());
     }
@@ -128,13 +129,13 @@ pub(super) async fn forget_following(db: &Db, a: UserId, others: &[UserId]) -> R
     db.write_many(vec![cmd("ZREM").arg(keys::following(a)).arg(members).take()]).await.map(drop)
 }
 
-/// Forgets the undone follows of a deleted account, and whose reposts it has hidden. One command.
+/// Deletes the records of undone follows of a deleted account, and its set of accounts whose reposts are hidden. One command.
 pub(super) async fn purge_unfollowed(db: &Db, a: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::unfollowed(a)).arg(keys::hidden_reposts(a)).take()]).await.map(drop)
 }
 
 /// The accounts that `id` follows, and the version of that set. One pipeline of two commands; at most 10,000 rows.
-pub(super) async fn sources(db: &Db, id: UserId) -> Result<(Vec<UserId>, u64), Error> {
+pub(super) async fn followed_and_version(db: &Db, id: UserId) -> Result<(Vec<UserId>, u64), Error> {
     let commands = vec![
         cmd("HGET").arg(user_key(id)).arg("edges").take(),
         cmd("ZRANGE").arg(keys::following(id)).arg(0).arg(MAX_FOLLOWING - 1).take(),
@@ -146,7 +147,7 @@ pub(super) async fn sources(db: &Db, id: UserId) -> Result<(Vec<UserId>, u64), E
 }
 
 /// The versions of the sets of followed accounts. One pipeline.
-pub(super) async fn changes(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
+pub(super) async fn versions(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(user_key(*id)).arg("edges").take()).collect()).await?;
     replies.into_iter().map(|reply| Ok(decode::value::<Option<u64>>(reply)?.unwrap_or(0))).collect()
 }
@@ -160,21 +161,22 @@ pub(super) async fn read_windows(db: &Db, id: UserId, side: Direction, windows: 
     ranges::read(db, &key, windows).await
 }
 
-/// The relations of `viewer` to `others`: (follows, is followed). One pipeline of two ZMSCORE.
+/// For each of `others`: whether `viewer` follows it, and whether it follows `viewer`. One pipeline of two ZMSCORE.
 pub(super) async fn relations(db: &Db, viewer: UserId, others: &[UserId]) -> Result<Vec<(bool, bool)>, Error> {
     let members: Vec<u64> = others.iter().map(|other| other.0).collect();
-    let ask = |key: String| cmd("ZMSCORE").arg(key).arg(&members).take();
-    let mut replies = db.read_many(vec![ask(keys::following(viewer)), ask(keys::followers(viewer))]).await?.into_iter();
+    let scores = |key: String| cmd("ZMSCORE").arg(key).arg(&members).take();
+    let mut replies = db.read_many(vec![scores(keys::following(viewer)), scores(keys::followers(viewer))]).await?.into_iter();
     let mut side = || decode::value::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
-    let (follows, followed) = (side()?, side()?);
-    Ok(follows.into_iter().zip(followed).map(|(out, back)| (out.is_some(), back.is_some())).collect())
+    let (following, followers) = (side()?, side()?);
+    let pairs = following.into_iter().zip(followers);
+    Ok(pairs.map(|(follows, is_followed)| (follows.is_some(), is_followed.is_some())).collect())
 }
 
-/// Both sides of an edge as plain writes, for bulk loads that set the counts themselves.
+/// Follows as plain writes, for bulk loads that set the counts themselves.
 pub(super) struct EdgeCommands;
 
 impl EdgeCommands {
-    /// Returns the write of one side: `accounts` are pairs of an account and the follow's id.
+    /// Returns the write of one side of the follows of `id`: `accounts` are pairs of the other account and the follow's id.
     pub(super) fn side(id: UserId, side: Direction, accounts: &[(UserId, u64)]) -> Cmd {
         let mut command = cmd("ZADD");
         command.arg(if side == Direction::Followers { keys::followers(id) } else { keys::following(id) });

@@ -137,10 +137,11 @@ fn owner_of(set: KeyKind) -> (String, &'static str, usize) {
 
 async fn check_owners(reader: &AuditReader, sets: &[(KeyKind, String)], found: &mut Findings) -> Result<(), Error> {
     let owners: Vec<_> = sets.iter().map(|(set, _)| owner_of(*set)).collect();
-    let there = reader.query(owners.iter().map(|(owner, ..)| owner.as_str()), |key| cmd("EXISTS").arg(key).take()).await?;
+    let existing_owners =
+        reader.query(owners.iter().map(|(owner, ..)| owner.as_str()), |key| cmd("EXISTS").arg(key).take()).await?;
     let sizes = reader.query(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
     for ((set, key), (owner, what, most)) in sets.iter().zip(&owners) {
-        if there.read::<u64>(&owner.as_str()) != Some(1) {
+        if existing_owners.read::<u64>(&owner.as_str()) != Some(1) {
             found.add_repairable(key, *what, [remedy_for_orphan(*set, key, owner)]);
         }
         if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| size > most) {

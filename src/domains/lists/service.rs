@@ -71,12 +71,12 @@ pub async fn rename(app: &App, owner: UserId, id: UserListId, new: &str) -> Outc
     if store::rename_list(app.db(), id, &name).await? { Ok(()) } else { Err(not_found().into()) }
 }
 
-/// Deletes a list from its owner's set: the commit. It is hidden from here on. One script.
+/// Deletes a list: the commit. The list is hidden from here on. One script.
 ///
 /// # Errors
 /// `NOT_FOUND` if `owner` has no such list, also at the second deletion.
 pub async fn delete(app: &App, owner: UserId, id: UserListId) -> Outcome<()> {
-    match store::remove_list(app.db(), owner, id, app.now()).await? {
+    match store::delete_list(app.db(), owner, id, app.now()).await? {
         DeleteListResult::Deleted => Ok(()),
         DeleteListResult::AlreadyDeleted | DeleteListResult::NotFound => Err(not_found().into()),
     }
@@ -111,7 +111,7 @@ pub async fn remove(app: &App, id: UserListId, user: UserId) -> Result<(), Error
     store::remove_member(app.db(), id, user, app.next_id().await?).await.map(drop)
 }
 
-/// Whether an account is a member, and whether its statuses may still be in the timeline. One round trip.
+/// The list's side of a membership: whether an account is a member, and whether its statuses may still be in the timeline. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -119,7 +119,7 @@ pub async fn edge(app: &App, id: UserListId, user: UserId) -> Result<FollowEdge,
     store::edge(app.db(), id, user).await
 }
 
-/// As [`edge`] for many lists; returns each list with its edge. One pipeline; no round trip without lists.
+/// As [`edge`] for many lists: returns each list with its edge. One pipeline; no round trip without lists.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -146,19 +146,19 @@ pub async fn settle_member(app: &App, id: UserListId, user: UserId, edge: Follow
         store::remove_membership(app.db(), user, id).await?;
         return Ok(true);
     };
-    let there = store::add_membership(app.db(), user, id, membership).await?;
-    if !there {
+    let account_exists = store::add_membership(app.db(), user, id, membership).await?;
+    if !account_exists {
         remove(app, id, user).await?;
     }
-    Ok(there)
+    Ok(account_exists)
 }
 
 /// Deletes the record of a removed member, if it is not newer than `removal`. Call it when no status of the account is in the timeline. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget_removed(app: &App, id: UserListId, user: UserId, removal: u64) -> Result<(), Error> {
-    store::forget_removed(app.db(), id, user, removal).await
+pub async fn remove_finished_removal(app: &App, id: UserListId, user: UserId, removal: u64) -> Result<(), Error> {
+    store::remove_finished_removal(app.db(), id, user, removal).await
 }
 
 /// Whether `owner` has this list. One round trip.
@@ -173,16 +173,16 @@ pub async fn is_owned_by(app: &App, owner: UserId, id: UserListId) -> Result<boo
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn changes(app: &App, ids: &[UserListId]) -> Result<Vec<u64>, Error> {
-    store::changes(app.db(), ids).await
+pub async fn versions(app: &App, ids: &[UserListId]) -> Result<Vec<u64>, Error> {
+    store::versions(app.db(), ids).await
 }
 
 /// The members of a list, in no order, and its version. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn sources(app: &App, id: UserListId) -> Result<(Vec<UserId>, u64), Error> {
-    store::sources(app.db(), id).await
+pub async fn members_and_version(app: &App, id: UserListId) -> Result<(Vec<UserId>, u64), Error> {
+    store::members_and_version(app.db(), id).await
 }
 
 /// Reconciles the list's record and members with whether `owner` has this list, which had this name when it was created. Returns whether
@@ -194,7 +194,8 @@ pub async fn settle_list(app: &App, owner: UserId, id: UserListId, name: &str) -
     reconcile_list(app, owner, id, name, None).await
 }
 
-/// Writes or erases the list's data until it matches the owner's set of lists.
+/// Writes or purges the data of a list until the data agrees with the owner's set of lists. `written` is what was written last: `true` for the
+/// record, `false` for the purge.
 async fn reconcile_list(app: &App, owner: UserId, id: UserListId, name: &str, mut written: Option<bool>) -> Result<bool, Error> {
     loop {
         let exists = store::has_list(app.db(), owner, id).await?;
@@ -204,23 +205,23 @@ async fn reconcile_list(app: &App, owner: UserId, id: UserListId, name: &str, mu
         if exists {
             store::write_list(app.db(), owner, id, name).await?;
         } else {
-            erase(app, id).await?;
+            purge_data(app, id).await?;
         }
         written = Some(exists);
     }
 }
 
-/// Deletes the data that is derived from a list. It has no members from the first command on; a repetition finds former members until the last
-/// command is done.
-async fn erase(app: &App, id: UserListId) -> Result<(), Error> {
-    store::purge_list(app.db(), id).await?;
+/// Deletes the record and the members of a deleted list. The list has no members from the first command on. A repetition finds the remaining
+/// members until the last command is done.
+async fn purge_data(app: &App, id: UserListId) -> Result<(), Error> {
+    store::delete_record(app.db(), id).await?;
     loop {
         let rows = members_below(app, id, u64::MAX, MAX_MEMBERS).await?;
         let users: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
-        let parts = users.iter().map(|user| Task::Source { feed: Feed::List(id), source: *user });
-        let parts = journal::begin_subtasks(app, parts).await?;
+        let tasks = users.iter().map(|user| Task::Source { feed: Feed::List(id), source: *user });
+        let subtasks = journal::begin_subtasks(app, tasks).await?;
         store::purge_members(app.db(), id, &users).await?;
-        parts.ack(app);
+        subtasks.ack(app);
         if users.len() < MAX_MEMBERS {
             return Ok(());
         }
@@ -232,7 +233,7 @@ async fn erase(app: &App, id: UserListId) -> Result<(), Error> {
 pub enum RestoreListResult {
     /// The list is in its owner's set again.
     Restored,
-    /// It or its owner's account was deleted; its remaining data must be deleted.
+    /// The list or its owner's account was deleted; the remaining data must be deleted.
     Deleted,
     /// Its owner has the most lists already.
     LimitReached,
@@ -254,8 +255,8 @@ pub async fn restore(app: &App, owner: UserId, id: UserListId) -> Result<Restore
     })
 }
 
-/// Deletes the remaining data of a list without a record, also from its owner's set; `false` if the record exists. A read, a script and
-/// pipelines.
+/// Deletes the remaining data of a list without a record, and removes the list from its owner's set; `false` if the record exists. A read, a script
+/// and pipelines.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -264,9 +265,9 @@ pub async fn purge_orphaned(app: &App, owner: Option<UserId>, id: UserListId) ->
         return Ok(false);
     }
     if let Some(owner) = owner {
-        store::remove_list(app.db(), owner, id, app.now()).await?;
+        store::delete_list(app.db(), owner, id, app.now()).await?;
     }
-    erase(app, id).await?;
+    purge_data(app, id).await?;
     Ok(true)
 }
 
@@ -276,7 +277,7 @@ pub async fn purge_orphaned(app: &App, owner: Option<UserId>, id: UserListId) ->
 /// `STORAGE_UNAVAILABLE`.
 pub async fn not_of_others(app: &App, owner: UserId, ids: &[UserListId]) -> Result<Vec<UserListId>, Error> {
     let owners = store::owners(app.db(), ids).await?;
-    Ok(ids.iter().zip(owners).filter(|(_, of)| of.is_none_or(|of| of == owner)).map(|(id, _)| *id).collect())
+    Ok(ids.iter().zip(owners).filter(|(_, recorded)| recorded.is_none_or(|it| it == owner)).map(|(id, _)| *id).collect())
 }
 
 /// Up to `limit` lists of an account, whether or not the account exists. One command.
@@ -288,12 +289,12 @@ pub async fn some_lists(app: &App, owner: UserId, limit: usize) -> Result<Vec<Us
     Ok(rows.into_iter().map(|row| UserListId(row.member)).collect())
 }
 
-/// Forgets lists of a deleted account whose records and members are deleted. One pipeline.
+/// Removes lists from the set of a deleted account, after their records and members were deleted. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget_all(app: &App, owner: UserId, ids: &[UserListId]) -> Result<(), Error> {
-    store::forget_lists(app.db(), owner, ids).await
+pub async fn remove_purged(app: &App, owner: UserId, ids: &[UserListId]) -> Result<(), Error> {
+    store::remove_purged_lists(app.db(), owner, ids).await
 }
 
 /// Whether `user` is a member of any list of `owner`. Two round trips.

@@ -15,13 +15,13 @@ use crate::domains::users::user_key;
 use redis::{Value, cmd};
 
 static ADD_LIST: Script = Script::new(include_str!("lua/add_list.lua"));
-static REMOVE_LIST: Script = Script::allow_oom(include_str!("lua/remove_list.lua"));
+static DELETE_LIST: Script = Script::allow_oom(include_str!("lua/delete_list.lua"));
 static WRITE_LIST: Script = Script::allow_oom(include_str!("lua/write_list.lua"));
 static RENAME_LIST: Script = Script::new(include_str!("lua/rename_list.lua"));
 static ADD_MEMBER: Script = Script::new(include_str!("lua/add_member.lua"));
 static REMOVE_MEMBER: Script = Script::allow_oom(include_str!("lua/remove_member.lua"));
 static ADD_MEMBERSHIP: Script = Script::allow_oom(include_str!("lua/add_membership.lua"));
-static FORGET_REMOVED: Script = Script::new(include_str!("lua/forget_removed.lua"));
+static REMOVE_FINISHED_REMOVAL: Script = Script::new(include_str!("lua/remove_finished_removal.lua"));
 
 /// Loads lists of `owner`, in the order of `ids`; `None` for unknown ids and others' lists. One pipeline.
 pub(super) async fn load(db: &Db, owner: UserId, ids: &[UserListId]) -> Result<Vec<Option<UserList>>, Error> {
@@ -44,9 +44,9 @@ hash_record!(UserList { "id" => id, "uid" => owner, "name" => name; members });
 /// Result of adding a list to its owner's set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CreateListResult {
-    /// It exists, since now or before.
+    /// The list exists: it was added now or before.
     Exists,
-    /// It existed, and was deleted.
+    /// The list was deleted before.
     Deleted,
     /// The owner's account was deleted.
     NoAccount,
@@ -73,9 +73,9 @@ pub(super) enum DeleteListResult {
     NotFound,
 }
 
-/// Deletes a list from its owner's set: the commit. One script on the owner's tag.
-pub(super) async fn remove_list(db: &Db, owner: UserId, id: UserListId, now: Millis) -> Result<DeleteListResult, Error> {
-    let call = Call::new(&REMOVE_LIST, [keys::lists(owner), keys::deleted_lists(owner), user_key(owner)]);
+/// Deletes a list: removes it from its owner's set, which is the commit. One script on the owner's tag.
+pub(super) async fn delete_list(db: &Db, owner: UserId, id: UserListId, now: Millis) -> Result<DeleteListResult, Error> {
+    let call = Call::new(&DELETE_LIST, [keys::lists(owner), keys::deleted_lists(owner), user_key(owner)]);
     Ok(match db.call::<u64>(call.arg(id.0).arg(now).arg(DROPPED_FOR).arg(MAX_DROPPED)).await? {
         1 => DeleteListResult::Deleted,
         2 => DeleteListResult::AlreadyDeleted,
@@ -103,8 +103,8 @@ pub(super) async fn owners(db: &Db, ids: &[UserListId]) -> Result<Vec<Option<Use
     db.read_many(commands).await?.into_iter().map(owner).collect()
 }
 
-/// Forgets lists of a deleted account, and its deleted lists. One pipeline.
-pub(super) async fn forget_lists(db: &Db, owner: UserId, ids: &[UserListId]) -> Result<(), Error> {
+/// Removes purged lists from the set of a deleted account, and deletes its record of deleted lists. One pipeline.
+pub(super) async fn remove_purged_lists(db: &Db, owner: UserId, ids: &[UserListId]) -> Result<(), Error> {
     let mut commands = vec![cmd("UNLINK").arg(keys::deleted_lists(owner)).take()];
     if !ids.is_empty() {
         let ids: Vec<u64> = ids.iter().map(|id| id.0).collect();
@@ -153,11 +153,11 @@ pub(super) async fn rename_list(db: &Db, id: UserListId, name: &str) -> Result<b
 }
 
 /// Deletes a list's record: it has no members from here on. One command.
-pub(super) async fn purge_list(db: &Db, id: UserListId) -> Result<(), Error> {
+pub(super) async fn delete_record(db: &Db, id: UserListId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::list(id)).take()]).await.map(drop)
 }
 
-/// Removes members of a deleted list, and forgets its removals and its tags. Two pipelines, the members' sides first, since the members are unknown
+/// Removes members of a deleted list, and deletes its removals and its tags. Two pipelines, the members' sides first, since the members are unknown
 /// afterwards.
 pub(super) async fn purge_members(db: &Db, id: UserListId, users: &[UserId]) -> Result<(), Error> {
     let sides = users.iter().map(|user| cmd("ZREM").arg(keys::memberships(*user)).arg(id.0).take());
@@ -199,12 +199,12 @@ pub(super) async fn remove_member(db: &Db, id: UserListId, user: UserId, removal
     Ok((removal > 0).then_some(removal))
 }
 
-/// Forgets a removal that is done. One script.
-pub(super) async fn forget_removed(db: &Db, id: UserListId, user: UserId, removal: u64) -> Result<(), Error> {
-    db.call::<u64>(Call::new(&FORGET_REMOVED, [keys::removed(id)]).arg(user.0).arg(removal)).await.map(drop)
+/// Deletes the record of a removal whose statuses have left the timeline, unless there is a newer removal. One script.
+pub(super) async fn remove_finished_removal(db: &Db, id: UserListId, user: UserId, removal: u64) -> Result<(), Error> {
+    db.call::<u64>(Call::new(&REMOVE_FINISHED_REMOVAL, [keys::removed(id)]).arg(user.0).arg(removal)).await.map(drop)
 }
 
-/// Reads the list's side of a membership. One pipeline on its tag.
+/// Reads the list's side of a membership, and the removal that is not finished. One pipeline on the list's tag.
 pub(super) async fn edge(db: &Db, id: UserListId, user: UserId) -> Result<FollowEdge, Error> {
     edges(db, &[id], user).await?.pop().ok_or_else(|| Error::corrupt("a membership"))
 }
@@ -226,7 +226,7 @@ pub(super) async fn edges(db: &Db, ids: &[UserListId], user: UserId) -> Result<V
 }
 
 /// The members of a list, in no order, and its version. One pipeline.
-pub(super) async fn sources(db: &Db, id: UserListId) -> Result<(Vec<UserId>, u64), Error> {
+pub(super) async fn members_and_version(db: &Db, id: UserListId) -> Result<(Vec<UserId>, u64), Error> {
     let commands = vec![
         cmd("HGET").arg(keys::list(id)).arg("edges").take(),
         cmd("ZRANGE").arg(keys::members(id)).arg(0).arg(MAX_MEMBERS - 1).take(),
@@ -238,7 +238,7 @@ pub(super) async fn sources(db: &Db, id: UserListId) -> Result<(Vec<UserId>, u64
 }
 
 /// The versions of lists. One pipeline.
-pub(super) async fn changes(db: &Db, ids: &[UserListId]) -> Result<Vec<u64>, Error> {
+pub(super) async fn versions(db: &Db, ids: &[UserListId]) -> Result<Vec<u64>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(keys::list(*id)).arg("edges").take()).collect()).await?;
     replies.into_iter().map(|reply| Ok(decode::value::<Option<u64>>(reply)?.unwrap_or(0))).collect()
 }

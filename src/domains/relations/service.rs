@@ -182,8 +182,8 @@ async fn end_mutes(app: &App, id: UserId) -> Result<usize, Error> {
     let parts = journal::begin_subtasks(app, ended.iter().map(|other| task(id, *other))).await?;
     // The other sides first: if the process dies in between, the next sweep finds the mutes again.
     sides::remove_other(app.db(), OneWayRelation::Mute, &ended, id).await?;
-    for left in store::end_mutes(app.db(), id, now, &ended).await? {
-        settle(app, id, left).await?;
+    for changed in store::end_mutes(app.db(), id, now, &ended).await? {
+        settle(app, id, changed).await?;
     }
     parts.ack(app);
     Ok(ended.len())
@@ -218,8 +218,8 @@ async fn purge_mutes(app: &App, id: UserId) -> Result<bool, Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn changes(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
-    store::changes(app.db(), ids).await
+pub async fn versions(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
+    store::versions(app.db(), ids).await
 }
 
 /// The number of accounts that an account mutes. One pipeline.

@@ -54,8 +54,8 @@ pub(super) async fn end_mutes(db: &Db, a: UserId, now: Millis, others: &[UserId]
         return Ok(Vec::new());
     }
     let call = Call::new(&END_MUTES, mute_keys(a)).arg(now);
-    let left: Vec<u64> = db.call(others.iter().fold(call, |call, other| call.arg(other.0))).await?;
-    Ok(left.into_iter().map(UserId).collect())
+    let changed: Vec<u64> = db.call(others.iter().fold(call, |call, other| call.arg(other.0))).await?;
+    Ok(changed.into_iter().map(UserId).collect())
 }
 
 fn mute_keys(a: UserId) -> [String; 3] {
@@ -103,7 +103,7 @@ pub(super) async fn relationships(
 }
 
 /// The versions of the relations of accounts (how often they have changed). One pipeline; nothing for none.
-pub(super) async fn changes(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
+pub(super) async fn versions(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(user_key(*id)).arg("relations").take()).collect()).await?;
     replies.into_iter().map(|reply| Ok(decode::value::<Option<u64>>(reply)?.unwrap_or(0))).collect()
 }

@@ -264,7 +264,7 @@ pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     let listed = store::list(app.db(), user).await?;
     let digests: Vec<String> = listed.into_iter().map(|(digest, _)| digest).collect();
     let subtasks = journal_changes(app, user, &digests, true).await?;
-    store::erase(app.db(), user, &digests).await?;
+    store::end_in_steps(app.db(), user, &digests).await?;
     subtasks.ack(app);
     events::publish_change(app, user.0);
     Ok(digests.len() > MAX_SESSIONS)
@@ -287,13 +287,13 @@ pub async fn restore_to_list(app: &App, digest: &str, user: UserId, id: SessionI
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn trim(app: &App, user: UserId) -> Result<(), Error> {
-    if store::forget_ended(app.db(), user).await? <= MAX_SESSIONS {
+    if store::remove_ended(app.db(), user).await? <= MAX_SESSIONS {
         return Ok(());
     }
     let listed = store::list(app.db(), user).await?;
     let oldest: Vec<String> = listed.into_iter().skip(MAX_SESSIONS).map(|(digest, _)| digest).collect();
     let subtasks = journal_changes(app, user, &oldest, true).await?;
-    store::erase(app.db(), user, &oldest).await?;
+    store::end_in_steps(app.db(), user, &oldest).await?;
     subtasks.ack(app);
     Ok(())
 }

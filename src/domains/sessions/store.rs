@@ -62,12 +62,12 @@ pub(super) async fn restore_to_list(db: &Db, session: (&str, UserId, SessionId),
 }
 
 /// Removes ended sessions from an account's list, up to a thousand of the oldest. Returns the number that is left. Three pipelines.
-pub(super) async fn forget_ended(db: &Db, user: UserId) -> Result<usize, Error> {
+pub(super) async fn remove_ended(db: &Db, user: UserId) -> Result<usize, Error> {
     let key = keys::sessions(user);
     let listed: Vec<String> = db.read(cmd("ZRANGE").arg(&key).arg(0).arg(999).take()).await?;
-    let there = listed.iter().map(|digest| cmd("EXISTS").arg(keys::session(digest)).take()).collect();
-    let there: Vec<bool> = db.read_many(there).await?.into_iter().map(decode::value).collect::<Result<_, _>>()?;
-    let ended: Vec<&String> = listed.iter().zip(there).filter(|(_, there)| !there).map(|(digest, _)| digest).collect();
+    let commands = listed.iter().map(|digest| cmd("EXISTS").arg(keys::session(digest)).take()).collect();
+    let exist: Vec<bool> = db.read_many(commands).await?.into_iter().map(decode::value).collect::<Result<_, _>>()?;
+    let ended: Vec<&String> = listed.iter().zip(exist).filter(|(_, exists)| !exists).map(|(digest, _)| digest).collect();
     if !ended.is_empty() {
         db.write_many(vec![cmd("ZREM").arg(&key).arg(ended).take()]).await?;
     }
@@ -108,8 +108,9 @@ pub(super) async fn end(db: &Db, user: UserId, digests: &[String]) -> Result<(),
     db.write_many(commands).await.map(drop)
 }
 
-/// As [`end`], in an order that can be repeated after a crash: a session that is not listed cannot be found. Two pipelines.
-pub(super) async fn erase(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
+/// As [`end`], in two steps that can be repeated after a crash: the list changes last, since a session that is not listed cannot be found. Two
+/// pipelines; nothing for none.
+pub(super) async fn end_in_steps(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
     if digests.is_empty() {
         return Ok(());
     }

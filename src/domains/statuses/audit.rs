@@ -128,10 +128,10 @@ pub async fn current_reposts(
     let pairs: Vec<(UserId, StatusId)> = pairs.collect();
     let ask = |(user, status): (UserId, StatusId)| cmd("ZSCORE").arg(keys::markers(Mark::Repost, status)).arg(user.0).take();
     let ids = reader.query(pairs.iter().copied(), ask).await?;
-    let exist = |status| cmd("EXISTS").arg(keys::status(status)).take();
-    let there = reader.query(pairs.iter().map(|(_, status)| *status), exist).await?;
-    let is_there = |status: &StatusId| there.read::<u64>(status) == Some(1);
-    Ok(pairs.into_iter().filter(|(_, status)| is_there(status)).filter_map(|pair| Some((pair, ids.score(&pair)?))).collect())
+    let command = |status| cmd("EXISTS").arg(keys::status(status)).take();
+    let existing_statuses = reader.query(pairs.iter().map(|(_, status)| *status), command).await?;
+    let exists = |status: &StatusId| existing_statuses.read::<u64>(status) == Some(1);
+    Ok(pairs.into_iter().filter(|(_, status)| exists(status)).filter_map(|pair| Some((pair, ids.score(&pair)?))).collect())
 }
 
 /// The author and the audience list in a status's hash, if valid.

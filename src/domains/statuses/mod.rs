@@ -42,7 +42,7 @@
 //! **Reposts** are visible while the status is public and no block separates its author and the account. That is decided when they are read. The timelines,
 //! a higher layer, bring them to homes and lists. A repost that was undone is published between the commit and the removal of the account's side, so that
 //! whoever completes an interrupted change finds on that side what to publish. A deleted status is published to the feeds into which it was reposted
-//! while its reposters are forgotten, a thousand at a time.
+//! while its reposters are removed, a thousand at a time.
 //!
 //! **Costs.** Any number of statuses with the viewer's likes and bookmarks: one pipeline. The bookmarks are one ZMSCORE in it; they are not read if the
 //! request does not select them, and if the viewer's account is cached and has none.

@@ -24,7 +24,7 @@ pub use conversation::{
 };
 pub use edits::{edit, settle_edit, version_count, versions, versions_id};
 pub use indexes::{settle_indexes, settle_privacy};
-pub use likes::{forget_likes_of, like, likers, likers_id, purge_likes, settle_like};
+pub use likes::{like, likers, likers_id, purge_likes, purge_likes_of_statuses, settle_like};
 pub use marks::{ChangedMark, purge_marks, purge_marks_of_statuses, settle_mark};
 pub use pins::{pin, pinned, unpin};
 pub use profile::{ProfileChoice, ProfileEntry, newest, profile, profile_id};
@@ -323,7 +323,7 @@ pub async fn purge_interactions(app: &App, author: UserId, ids: &[StatusId]) -> 
     let author = Some(author);
     let (bookmarks, reposts) =
         (purge_marks_of_statuses(app, Mark::Bookmark, author, ids), purge_marks_of_statuses(app, Mark::Repost, author, ids));
-    let (liked, bookmarked, reposted) = try_join!(forget_likes_of(app, ids), bookmarks, reposts)?;
+    let (liked, bookmarked, reposted) = try_join!(purge_likes_of_statuses(app, ids), bookmarks, reposts)?;
     Ok([liked, bookmarked, reposted].concat())
 }
 

@@ -302,8 +302,8 @@ pub(super) async fn current_like(db: &Db, id: StatusId, user: UserId) -> Result<
     let score = cmd("ZSCORE").arg(keys::likers(id)).arg(user.0).take();
     let mut replies = db.read_many(vec![score, cmd("EXISTS").arg(keys::status(id)).take()]).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let (score, there): (Option<f64>, bool) = (decode::value(reply())?, decode::value(reply())?);
-    Ok(score.filter(|_| there).map(|score| score as u64))
+    let (score, status_exists): (Option<f64>, bool) = (decode::value(reply())?, decode::value(reply())?);
+    Ok(score.filter(|_| status_exists).map(|score| score as u64))
 }
 
 /// Result of writing the liker's side of a like.

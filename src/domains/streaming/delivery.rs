@@ -65,19 +65,19 @@ impl Delivery {
 
 /// Takes the next queues of subscriptions to any of `keys`, at most [`STEP`].
 fn next_queues(state: &HubState, keys: &mut Vec<InterestId>, served: &mut SubscriberId, last: u64) -> Vec<Arc<StatusQueue>> {
-    let (mut queues, mut left) = (Vec::new(), STEP);
+    let (mut queues, mut remaining) = (Vec::new(), STEP);
     while let Some(key) = keys.last().copied()
-        && left > 0
+        && remaining > 0
     {
         let after = (*served).max((key, 0));
-        for (id, queue) in state.subscribers.range((Excluded(after), Included((key, last)))).take(left) {
-            (*served, left) = (*id, left - 1);
+        for (id, queue) in state.subscribers.range((Excluded(after), Included((key, last)))).take(remaining) {
+            (*served, remaining) = (*id, remaining - 1);
             queues.push(queue.clone());
         }
-        if left > 0 {
+        if remaining > 0 {
             keys.pop();
             // An interest without subscriptions counts as work, too.
-            left -= 1;
+            remaining -= 1;
         }
     }
     queues
@@ -190,9 +190,9 @@ mod tests {
     }
 
     fn join(hub: &Hub, filter: Filter) -> HubSubscription {
-        let wanted = Interest::Public(hub.interest(None, filter));
+        let interest = Interest::Public(hub.interest(None, filter));
         settle(hub);
-        hub.try_subscribe(&wanted, &begin()).expect("nothing was handed out")
+        hub.try_subscribe(&interest, &begin()).expect("nothing was handed out")
     }
 
     /// A simulation whose parts advance one step at a time, in any order.
@@ -208,7 +208,7 @@ mod tests {
     /// A subscription that works like [`super::super::subscription_stream`].
     struct TestSubscription {
         authors: u64,
-        wanted: Interest,
+        interest: Interest,
         joined: Option<HubSubscription>,
         place: LogPosition,
         /// The events that were received, and the length of the log when the subscription began.
@@ -227,9 +227,9 @@ mod tests {
         fn open(&mut self, authors: u64) {
             let mut place = begin();
             self.log.iter().for_each(|event| place.advance_to(event));
-            let wanted = Interest::Public(self.hub.interest(None, follow(authors)));
+            let interest = Interest::Public(self.hub.interest(None, follow(authors)));
             let from = self.log.len();
-            self.all.push(TestSubscription { authors, wanted, joined: None, place, received: Vec::new(), from });
+            self.all.push(TestSubscription { authors, interest, joined: None, place, received: Vec::new(), from });
         }
 
         /// Runs the next step of the hub's task; `false` if there is nothing to do.
@@ -265,12 +265,12 @@ mod tests {
             }
             let missed: Vec<&Event> = self.log.iter().filter(|event| !it.place.covers(event)).collect();
             if missed.is_empty() {
-                it.joined = self.hub.try_subscribe(&it.wanted, &it.place);
+                it.joined = self.hub.try_subscribe(&it.interest, &it.place);
                 return it.joined.is_some();
             }
             for event in missed {
                 it.place.advance_to(event);
-                it.received.extend(it.wanted.matches(&HASHER, event).then_some(event.id));
+                it.received.extend(it.interest.matches(&HASHER, event).then_some(event.id));
             }
             true
         }
@@ -278,11 +278,11 @@ mod tests {
         fn check(&self, at: usize, seed: u64) {
             let it = &self.all[at];
             let authors: Vec<u64> = (1..=it.authors).map(|author| HASHER.author(UserId(author))).collect();
-            let wanted = self.log[it.from..].iter().filter(|event| authors.contains(&event.terms.author));
+            let expected = self.log[it.from..].iter().filter(|event| authors.contains(&event.terms.author));
             let mut received = it.received.clone();
             // Events are ordered within a shard only.
             received.sort_unstable();
-            assert_eq!(received, wanted.map(|event| event.id).collect::<Vec<_>>(), "seed {seed}, {} authors", it.authors);
+            assert_eq!(received, expected.map(|event| event.id).collect::<Vec<_>>(), "seed {seed}, {} authors", it.authors);
         }
     }
 
@@ -390,9 +390,9 @@ mod tests {
             |joined: &&HubSubscription| matches!(joined.queue.next().now_or_never(), Some(QueueItem::Gap(GapReason::Lost, _)));
         assert!(gap.as_mut().now_or_never().is_none(), "the dispatch takes several steps");
         assert_eq!(all.iter().filter(has_gap).count(), STEP, "the first step");
-        let wanted = Interest::Public(hub.interest(None, follow(3)));
-        assert!(hub.try_subscribe(&wanted, &begin()).is_none(), "a new subscription must first read the log");
-        let late = hub.try_subscribe(&wanted, &place).expect("the new subscription is past the gap");
+        let interest = Interest::Public(hub.interest(None, follow(3)));
+        assert!(hub.try_subscribe(&interest, &begin()).is_none(), "a new subscription must first read the log");
+        let late = hub.try_subscribe(&interest, &place).expect("the new subscription is past the gap");
         gap.await;
         assert_eq!(all.iter().filter(has_gap).count(), 2 * STEP);
         assert!(late.queue.next().now_or_never().is_none());

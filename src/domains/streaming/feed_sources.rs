@@ -173,7 +173,7 @@ impl Hub {
     /// Reads the sources of a feed again. Returns when the index has them.
     pub(super) async fn load(&self, app: &App, term_hasher: TermHasher, sources: &FeedSources) -> Result<(), Error> {
         // Read behind the version: a choice that is made in between has a later one.
-        let (mut authors, edges) = timelines::sources(app, sources.feed).await?;
+        let (mut authors, edges) = timelines::sources_and_version(app, sources.feed).await?;
         // Read after the version: later ones are read again.
         let tags = timelines::tags(app, sources.feed).await?;
         let hidden = timelines::hidden_reposters(app, sources.feed).await?;

@@ -103,7 +103,7 @@ impl IndexSearch {
 
     /// Compares the next candidates, at most [`STEP`] and one for each lookup.
     pub(super) fn step(&mut self, index: &Index, term_hasher: &TermHasher, event: &Event) {
-        let mut left = STEP;
+        let mut remaining_steps = STEP;
         while let Some((kind, term)) = self.lookups.last().copied() {
             let posting = |interest, part| Posting { term, interest, part };
             let start =
@@ -114,8 +114,8 @@ impl IndexSearch {
                 if index.is_confirmed(*interest, *part, term_hasher, event) {
                     self.found.push(*interest);
                 }
-                left -= 1;
-                if left == 0 {
+                remaining_steps -= 1;
+                if remaining_steps == 0 {
                     self.resume_after = Some((*interest, *part));
                     return;
                 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Weak};
 /// The statuses that a subscription receives.
 #[derive(Clone)]
 pub(super) enum Interest {
-    /// Statuses of a feed's sources.
+    /// Statuses and reposts by the sources of a feed.
     Feed(Arc<FeedSources>),
     /// Statuses of the public stream that match a filter.
     Public(Arc<FilterInterest>),
@@ -36,7 +36,7 @@ impl Interest {
         }
     }
 
-    /// Returns whether a status leaves the stream by an edit that the interest matches.
+    /// Returns whether an edit removes its status from the stream: the status matched the filter before the edit, and does not match it any more.
     pub(super) fn is_left_by(&self, edit: &Event) -> bool {
         matches!(self, Self::Public(interest) if interest.filter.is_left_by(edit))
     }
@@ -49,7 +49,7 @@ impl Interest {
         }
     }
 
-    /// Returns whether the index has all of the interest.
+    /// Returns a receiver that tells whether the index contains the whole interest.
     pub(super) fn indexed(&self) -> IndexedReceiver {
         match self {
             Self::Feed(sources) => sources.indexed(),
@@ -57,17 +57,17 @@ impl Interest {
         }
     }
 
-    /// Returns whether only public statuses belong to it.
+    /// Returns whether the interest contains only public statuses.
     pub(super) const fn is_public(&self) -> bool {
         matches!(self, Self::Public(_) | Self::Tag(_))
     }
 }
 
-/// A filter with subscriptions, shared by all equal filters. It leaves the index when the last subscription drops it.
+/// A filter that subscriptions use. Subscriptions with equal filters share one value. When the last of them drops it, it is removed from the index.
 pub(super) struct FilterInterest {
     hub: Hub,
     id: InterestId,
-    /// The client that used the filter first.
+    /// The client whose subscription created the interest.
     owner: Owner,
     digest: FilterDigest,
     filter: Arc<Filter>,
@@ -75,18 +75,18 @@ pub(super) struct FilterInterest {
 }
 
 impl FilterInterest {
-    /// Returns a receiver of whether the index has all of the filter.
+    /// Returns a receiver that tells whether the index contains the whole filter.
     pub(super) fn indexed(&self) -> IndexedReceiver {
         self.indexed.clone()
     }
 }
 
-/// The digest by which equal filters are found.
+/// The digest of a filter. Equal filters have equal digests.
 pub(super) type FilterDigest = [u8; 32];
 
 impl Hub {
-    /// Returns the interest of a filter that `owner` uses. The index adds it in the background: [`Interest::indexed`] says when it is
-    /// there.
+    /// Returns the interest for a filter that `owner` uses: the existing one of an equal filter, or a new one. A new interest is added to the index in
+    /// the background; [`Interest::indexed`] tells when that is done.
     pub(super) fn interest(&self, owner: Owner, filter: Filter) -> Arc<FilterInterest> {
         // Work that depends on the size of the filter is done before the lock is taken.
         let (digest, filter) = (filter.digest(), Arc::new(filter));
@@ -106,7 +106,7 @@ impl Drop for FilterInterest {
     fn drop(&mut self) {
         let filter = std::mem::replace(&mut self.filter, Arc::new(Filter::Track(Vec::new())));
         let mut state = self.hub.state();
-        // A newer instance may have taken this one's place.
+        // A newer interest with an equal filter may have replaced this one.
         if state.interests.get(&self.digest).is_some_and(|it| it.strong_count() == 0) {
             state.interests.remove(&self.digest);
         }
@@ -114,7 +114,7 @@ impl Drop for FilterInterest {
             let removal = IndexChange::remove_filter(self.owner, self.id, filter);
             drop(self.hub.enqueue(&mut state, removal));
         } else {
-            // Dropped before the lock is released, so that the indexer skips it.
+            // The filter is dropped before the lock is released, so that the indexer skips it.
             drop(filter);
         }
     }

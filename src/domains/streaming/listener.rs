@@ -135,7 +135,7 @@ impl Listener {
 
     async fn refresh_sources(&self, all: &[Arc<FeedSources>]) -> Result<(), Error> {
         let feeds: Vec<Feed> = all.iter().map(|sources| sources.feed()).collect();
-        let edges = timelines::changes(&self.app, &feeds).await?;
+        let edges = timelines::source_versions(&self.app, &feeds).await?;
         let changed = |(sources, edges): &(&Arc<FeedSources>, u64)| sources.edges() != Some(*edges);
         let changed: Vec<_> = all.iter().zip(edges).filter(changed).map(|(sources, _)| sources).collect();
         for some in changed.chunks(CONCURRENCY) {
@@ -146,7 +146,7 @@ impl Listener {
 
     async fn refresh_hidden(&self, all: &[Arc<HiddenAuthors>]) -> Result<(), Error> {
         let viewers: Vec<UserId> = all.iter().map(|hidden| hidden.viewer()).collect();
-        let versions = relations::changes(&self.app, &viewers).await?;
+        let versions = relations::versions(&self.app, &viewers).await?;
         let changed = |(hidden, version): &(&Arc<HiddenAuthors>, u64)| hidden.version() != Some(*version);
         let changed: Vec<_> = all.iter().zip(versions).filter(changed).map(|(hidden, _)| hidden).collect();
         for some in changed.chunks(CONCURRENCY) {

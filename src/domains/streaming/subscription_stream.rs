@@ -152,19 +152,19 @@ impl EventSource for StatusStream {
             return Ok(None);
         }
         found.sort_by_key(|event| event.id);
-        let (mut behind, mut wanted) = (self.place.position.clone(), Vec::new());
+        let (mut behind, mut matching) = (self.place.position.clone(), Vec::new());
         for event in found {
             behind.advance_to(&event);
             if self.interest.matches(&self.term_hasher, &event) {
-                wanted.push((event, behind.clone()));
+                matching.push((event, behind.clone()));
             }
         }
-        match wanted.last_mut() {
-            // Unwanted events behind the last wanted one are skipped with it.
+        match matching.last_mut() {
+            // Events behind the last matching one do not match: they are skipped with it.
             Some(last) => last.1 = behind,
             None => self.place.position = behind,
         }
-        self.pending.extend(wanted.into_iter().map(|(event, behind)| Envelope::new(event, behind)));
+        self.pending.extend(matching.into_iter().map(|(event, behind)| Envelope::new(event, behind)));
         Ok(None)
     }
 }

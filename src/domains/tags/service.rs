@@ -66,5 +66,5 @@ pub async fn mentions(app: &App, user: UserId, windows: &[Window]) -> Result<Vec
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_mentions(app: &App, user: UserId) -> Result<(), Error> {
-    store::delete_mentions(app.db(), user).await
+    store::purge_mentions(app.db(), user).await
 }

@@ -47,6 +47,6 @@ pub(super) async fn counts(db: &Db, tags: &[TagId]) -> Result<Vec<u64>, Error> {
 }
 
 /// Deletes the mentions of an account. One command.
-pub(super) async fn delete_mentions(db: &Db, user: UserId) -> Result<(), Error> {
+pub(super) async fn purge_mentions(db: &Db, user: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::mentions(user)).take()]).await.map(drop)
 }

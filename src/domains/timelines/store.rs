@@ -328,7 +328,7 @@ pub(super) async fn remove(db: &Db, feeds: &[Feed], rows: &[FeedRow]) -> Result<
 }
 
 /// Deletes a feed whose owner was deleted. One command.
-pub(super) async fn erase(db: &Db, feed: Feed) -> Result<(), Error> {
+pub(super) async fn delete_feed(db: &Db, feed: Feed) -> Result<(), Error> {
     let keys = [keys::entries(feed), keys::state(feed), keys::marked(feed), keys::segments(feed)];
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }

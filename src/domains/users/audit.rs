@@ -159,19 +159,19 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
     let ids = holders.iter().map(|(_, _, id)| *id);
     let logins = reader.query(ids, |id| cmd("HMGET").arg(keys::user(id)).arg("id").arg("login").take()).await?;
     for (key, login, id) in holders {
-        let (there, has): (Option<String>, Option<String>) = logins.read(&id).unwrap_or_default();
+        let (stored_id, stored_login): (Option<String>, Option<String>) = logins.read(&id).unwrap_or_default();
         let id = id.0;
         let remedy = drop_claim(key, login, &id.to_string());
-        match has {
-            None if there.is_none() => {
+        match stored_login {
+            None if stored_id.is_none() => {
                 found.add_repairable(key, format!("the login {login:?} is claimed by {id}, which is not an account"), remedy);
             }
-            Some(has) if has.to_ascii_lowercase() == *login => {}
+            Some(stored_login) if stored_login.to_ascii_lowercase() == *login => {}
             // The account does not name a login, so nothing can be repaired.
             None => found.add(key, format!("the login {login:?} is claimed by {id}, which has another login")),
-            has => {
+            stored_login => {
                 let what = format!("the login {login:?} is claimed by {id}, which has another login");
-                found.add_repairable_with(key, what, format!("{has:?}"), remedy);
+                found.add_repairable_with(key, what, format!("{stored_login:?}"), remedy);
             }
         }
     }

@@ -58,7 +58,7 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     store::create(app.db(), &user, &hash).await?;
     // A process that stalled for longer than the lease may have lost the claim meanwhile.
     if store::find(app.db(), &user.login).await? != Some(id) {
-        store::remove(app.db(), id).await?;
+        store::delete(app.db(), id).await?;
         lease.ack(app);
         return Err(login_taken().into());
     }
@@ -193,9 +193,9 @@ pub async fn revoke_devices(app: &App, id: UserId, keep: Option<&str>) -> Result
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn remove(app: &App, id: UserId, login: &str) -> Result<(), Error> {
+pub async fn delete(app: &App, id: UserId, login: &str) -> Result<(), Error> {
     store::reserve_login(app.db(), login, app.now()).await?;
-    store::remove(app.db(), id).await
+    store::delete(app.db(), id).await
 }
 
 /// Reconciles the claim of a login with whether its account exists, and returns whether it does. A read, and one or two writes. An account
@@ -210,7 +210,7 @@ pub async fn settle_login(app: &App, id: UserId, login: &str) -> Result<bool, Er
         if store::claim(app.db(), login, id, None, app.now()).await? == Some(id) {
             return Ok(true);
         }
-        store::remove(app.db(), id).await?;
+        store::delete(app.db(), id).await?;
     }
     store::release(app.db(), login, id).await?;
     Ok(false)

@@ -155,7 +155,7 @@ pub(super) fn claim_command(login: &str, id: UserId) -> redis::Cmd {
 }
 
 /// Deletes an account and its password. One command on one tag.
-pub(super) async fn remove(db: &Db, id: UserId) -> Result<(), Error> {
+pub(super) async fn delete(db: &Db, id: UserId) -> Result<(), Error> {
     let keys = [keys::user(id), keys::password(id)];
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }

@@ -45,8 +45,8 @@ async fn check_sizes(reader: &AuditReader, accounts: HashSet<UserId>, found: &mu
     for account in &accounts {
         let repair = [Remedy::RepairIdempotencyKeys(*account)];
         if missing_accounts.contains(account) {
-            let there = bindings.read::<usize>(account).is_some_and(|size| size > 0);
-            let key = if there { keys::bindings(*account) } else { keys::times(*account) };
+            let has_bindings = bindings.read::<usize>(account).is_some_and(|size| size > 0);
+            let key = if has_bindings { keys::bindings(*account) } else { keys::times(*account) };
             found.add_repairable(&key, "there is no such account", [Remedy::PurgeAccount(*account)]);
         }
         // A wrong type is reported elsewhere.

@@ -31,7 +31,7 @@ pub async fn release(app: &App, account: UserId, request: &IdempotentRequest, id
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, account: UserId) -> Result<bool, Error> {
-    store::delete(app.db(), account).await?;
+    store::purge(app.db(), account).await?;
     Ok(false)
 }
 

@@ -43,7 +43,7 @@ pub(super) async fn release(db: &Db, account: UserId, request: &IdempotentReques
 }
 
 /// Deletes all keys of an account. One command.
-pub(super) async fn delete(db: &Db, account: UserId) -> Result<(), Error> {
+pub(super) async fn purge(db: &Db, account: UserId) -> Result<(), Error> {
     let keys = [keys::bindings(account), keys::times(account)];
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }

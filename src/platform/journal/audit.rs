@@ -85,7 +85,7 @@ async fn check_copies(reader: &AuditReader, key: &str, found: &mut Findings) -> 
         .fields(vec![key.to_owned()], async |page| {
             let ids: Vec<u64> = page.iter().filter_map(|(_, id, _)| audit::id(id)).collect();
             let journal = |id| cmd("HEXISTS").arg(keys::journal(super::model::shard_of(id))).arg(id).take();
-            let there = reader.query(ids, journal).await?;
+            let existing_entries = reader.query(ids, journal).await?;
             for (key, id, record) in page {
                 match audit::id(&id).filter(|id| JournalEntry::parse(*id, &record).is_some()) {
                     None => {
@@ -93,7 +93,7 @@ async fn check_copies(reader: &AuditReader, key: &str, found: &mut Findings) -> 
                         let remove = Remedy::SetField { key: key.clone(), field: id, found: Some(record.clone()), value: None };
                         found.add_repairable_with(&key, what, record, [remove]);
                     }
-                    Some(number) if reader.is_young(number) || there.read::<bool>(&number) == Some(true) => {}
+                    Some(number) if reader.is_young(number) || existing_entries.read::<bool>(&number) == Some(true) => {}
                     Some(_) => found.add(&key, format!("the entry of the copy {id} does not exist: is a server running?")),
                 }
             }

@@ -176,6 +176,6 @@ pub async fn purge(app: &App, account: UserId, login: &str) -> Result<bool, Erro
         ChargedTo::Login => Some((limit, Subject::login(login))),
         ChargedTo::Address | ChargedTo::LoginAndAddress | ChargedTo::Device => None,
     };
-    store::delete(app.db(), &Limit::ALL.into_iter().filter_map(of).collect::<Vec<_>>()).await?;
+    store::purge(app.db(), &Limit::ALL.into_iter().filter_map(of).collect::<Vec<_>>()).await?;
     Ok(false)
 }

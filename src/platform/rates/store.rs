@@ -52,7 +52,7 @@ pub(super) async fn take_each(db: &Db, now: Millis, requests: &[BucketRequest]) 
 }
 
 /// Deletes buckets, which makes them full. One pipeline.
-pub(super) async fn delete(db: &Db, buckets: &[Charge]) -> Result<(), Error> {
+pub(super) async fn purge(db: &Db, buckets: &[Charge]) -> Result<(), Error> {
     let command = |(limit, subject): &Charge| cmd("UNLINK").arg(keys::rate(*limit, *subject)).take();
     db.write_many(buckets.iter().map(command).collect()).await.map(drop)
 }

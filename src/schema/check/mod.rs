@@ -69,13 +69,13 @@ impl CheckError {
 /// The response: a request error with its code. For a limit, `extensions` has the name, the maximum and the count.
 pub fn check(request: &mut Request, config: &Config) -> Result<CheckResult, CheckError> {
     check_bytes(&request.query, &config.documents)?;
-    let wanted = request.operation_name.clone();
+    let operation_name = request.operation_name.clone();
     let (mut document, cached) = match parsed::get_cached(&request.query) {
         Some(ParsedDocument { document, never_null }) => (document, Some(never_null)),
         None => (parse_query(&request.query).map_err(parse_error)?, None),
     };
     let assumed = with_defaults(&document, &request.variables);
-    let mut checked = check_shape(&document, &assumed, wanted.as_deref(), config)?;
+    let mut checked = check_shape(&document, &assumed, operation_name.as_deref(), config)?;
     let never_null = match cached {
         Some(never_null) => never_null,
         None => {
@@ -91,12 +91,12 @@ pub fn check(request: &mut Request, config: &Config) -> Result<CheckResult, Chec
             document = valid.document;
             if checked.kind == OperationType::Subscription {
                 // Measured again with the unfolded root field, as for a document from the cache.
-                checked = check_shape(&document, &assumed, wanted.as_deref(), config)?;
+                checked = check_shape(&document, &assumed, operation_name.as_deref(), config)?;
             }
             valid.never_null
         }
     };
-    if let Some((name, operation)) = operation(&document, wanted.as_deref()) {
+    if let Some((name, operation)) = operation(&document, operation_name.as_deref()) {
         let sent = std::mem::take(&mut request.variables);
         let definitions = &operation.node.variable_definitions;
         let coerced = match coerce(name, definitions, sent, &never_null, config.suggestions) {
@@ -107,7 +107,7 @@ pub fn check(request: &mut Request, config: &Config) -> Result<CheckResult, Chec
             }
         };
         if coerced.iter().any(|(name, value)| assumed.get(name) != Some(value)) {
-            checked = check_shape(&document, &with_defaults(&document, &coerced), wanted.as_deref(), config)?;
+            checked = check_shape(&document, &with_defaults(&document, &coerced), operation_name.as_deref(), config)?;
         }
         request.variables = coerced;
     }
@@ -154,13 +154,13 @@ fn admit(
 /// The operation to run, with its name.
 fn operation<'a>(
     document: &'a ExecutableDocument,
-    wanted: Option<&str>,
+    operation_name: Option<&str>,
 ) -> Option<(Option<&'a Name>, &'a Positioned<OperationDefinition>)> {
     match &document.operations {
         DocumentOperations::Single(only) => Some((None, only)),
         DocumentOperations::Multiple(named) => {
             let mut all = named.iter();
-            all.find(|(name, _)| wanted.is_none_or(|wanted| name.as_str() == wanted))
+            all.find(|(name, _)| operation_name.is_none_or(|it| name.as_str() == it))
                 .map(|(name, operation)| (Some(name), operation))
         }
     }
@@ -213,7 +213,7 @@ fn check_bytes(query: &str, limits: &DocumentLimits) -> Result<(), ErrorResponse
 fn check_shape(
     document: &ExecutableDocument,
     variables: &Variables,
-    wanted: Option<&str>,
+    operation_name: Option<&str>,
     config: &Config,
 ) -> Result<CheckResult, ErrorResponse> {
     let limits = &config.documents;
@@ -235,8 +235,9 @@ fn check_shape(
     check_limit("QUERY_TOO_COMPLEX", "rootFields", limits.root_fields, all_roots(&operations))?;
     check_limit("QUERY_TOO_COMPLEX", "fields", limits.fields, fields.max(fragment.fields))?;
     check_limit("QUERY_TOO_COMPLEX", "cost", limits.cost, all.cost)?;
-    let measure = chosen(&operations, wanted)?;
-    let kind = document.operations.iter().find(|(name, _)| wanted.is_none() || name.map(|name| name.as_str()) == wanted);
+    let measure = chosen(&operations, operation_name)?;
+    let kind =
+        document.operations.iter().find(|(name, _)| operation_name.is_none() || name.map(|name| name.as_str()) == operation_name);
     let kind = kind.map_or(OperationType::Query, |(_, operation)| operation.node.ty);
     Ok(CheckResult { kind, cost: measure.cost, filter_entries: measure.filter_entries })
 }
@@ -247,17 +248,17 @@ fn all_roots(operations: &[(Option<&str>, Measure)]) -> usize {
 }
 
 /// The measure of the operation to run.
-fn chosen(operations: &[(Option<&str>, Measure)], wanted: Option<&str>) -> Result<Measure, ErrorResponse> {
-    match (operations, wanted) {
+fn chosen(operations: &[(Option<&str>, Measure)], operation_name: Option<&str>) -> Result<Measure, ErrorResponse> {
+    match (operations, operation_name) {
         ([(_, only)], None) => Ok(*only),
         (_, None) => {
             refuse("GRAPHQL_VALIDATION_FAILED", "The document has several operations: select one by `operationName`.".into())
         }
-        (all, Some(wanted)) => match all.iter().find(|(name, _)| *name == Some(wanted)) {
+        (all, Some(operation_name)) => match all.iter().find(|(name, _)| *name == Some(operation_name)) {
             Some((_, measure)) => Ok(*measure),
             None => {
-                let wanted: String = wanted.chars().take(64).collect();
-                refuse("GRAPHQL_VALIDATION_FAILED", format!("The document has no operation `{wanted}`."))
+                let name: String = operation_name.chars().take(64).collect();
+                refuse("GRAPHQL_VALIDATION_FAILED", format!("The document has no operation `{name}`."))
             }
         },
     }

@@ -67,8 +67,8 @@ impl Bodies {
     async fn collect(&self, network: Network, mut body: Body) -> Result<Bytes, BodyReadError> {
         let (began, mut collected, mut reservation) = (Instant::now(), BodyBuffer::default(), None::<Reservation>);
         loop {
-            let left = self.pace.allowed(collected.len()).saturating_sub(began.elapsed());
-            let frame = within(left, poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)));
+            let remaining_time = self.pace.allowed(collected.len()).saturating_sub(began.elapsed());
+            let frame = within(remaining_time, poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)));
             let frame = match &reservation {
                 None => frame.await,
                 Some(reservation) => tokio::select! {

@@ -73,7 +73,7 @@ impl Operations {
         cancelled.inspect(|running| running.handle.is_wanted.store(false, Ordering::Release)).is_some()
     }
 
-    /// Forgets an operation whose last message is being written: from now on its id is free.
+    /// Removes an operation whose last message is being written: from now on its id is free.
     pub(in crate::server) fn end(&self, handle: &Arc<OperationHandle>) {
         let mut running = self.running();
         if running.get(&handle.id).is_some_and(|running| Arc::ptr_eq(&running.handle, handle)) {

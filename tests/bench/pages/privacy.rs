@@ -98,7 +98,7 @@ async fn homes(all: &mut Privacy) {
 /// Mutes a part of the followed accounts, and mutes and blocks others up to [`RELATIONS`] of each.
 async fn relate(bed: &Bed, reader: &Reader, dropped: usize) {
     let id = UserId(reader.id);
-    let (followed, _) = timelines::sources(&bed.app, Feed::Home(id)).await.expect("sources");
+    let (followed, _) = timelines::sources_and_version(&bed.app, Feed::Home(id)).await.expect("sources");
     let followed: Vec<UserId> = followed.into_iter().filter(|it| *it != id).collect();
     // Spread over the followed accounts, who have posted in turns.
     let is_muted = |at: usize| at * 37 % 100 < dropped;

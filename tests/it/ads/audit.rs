@@ -273,15 +273,17 @@ async fn fsck_repairs_ads() {
             }
         });
         let repaired = repaired.await.expect("it is repaired");
-        let mut left: Vec<String> = repaired.left.iter().map(|it| format!("{}: {}", it.key, it.problem)).collect();
-        left.sort();
+        let mut unrepaired: Vec<String> = repaired.left.iter().map(|it| format!("{}: {}", it.key, it.problem)).collect();
+        unrepaired.sort();
         let unreadable = expected.iter().any(|line| UNREADABLE.iter().any(|words| line.contains(words)));
-        let stays = |line: &String| unreadable || LEFT.iter().any(|left| line.contains(&scene.fill(left)));
+        let stays = |line: &String| unreadable || LEFT.iter().any(|text| line.contains(&scene.fill(text)));
         let mut stay: Vec<String> = expected.iter().map(|it| scene.fill(it)).filter(stays).collect();
         stay.sort();
-        if left != stay || !failed.is_empty() {
-            wrong
-                .push(format!("{commands:?}\n  leaves {left:#?}\n  not {stay:#?}\n  did {:?}, failed {failed:?}", repaired.done));
+        if unrepaired != stay || !failed.is_empty() {
+            wrong.push(format!(
+                "{commands:?}\n  leaves {unrepaired:#?}\n  not {stay:#?}\n  did {:?}, failed {failed:?}",
+                repaired.done
+            ));
         }
         let is = values(&scene);
         let differs = |key: &&String| is.get(*key) != sound.get(*key);

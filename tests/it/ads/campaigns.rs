@@ -320,8 +320,8 @@ async fn a_campaign_limits_its_ads_at_once_and_over_its_lifetime() {
     assert_eq!((removed, offers(&app, &id)), (json!(first), vec![("banner".to_owned(), 2_000_000)]));
     assert_eq!(user_error_codes(&run(&ada, "RemoveAd", json!({ "adId": first })).await), ["NOT_FOUND"]);
     let record = format!("ad:{{{}}}:{}", number(&id), number_of_ad(&first));
-    let left: i64 = app.redis.run(&["PTTL", &record]);
-    assert!((24 * 3_600_000..=25 * 3_600_000).contains(&left), "the definition is kept as long as clicks are valid: {left}");
+    let ttl: i64 = app.redis.run(&["PTTL", &record]);
+    assert!((24 * 3_600_000..=25 * 3_600_000).contains(&ttl), "the definition is kept as long as clicks are valid: {ttl}");
     let rank: Option<f64> =
         app.redis.run(&["ZSCORE", &format!("rank:{{{}.0}}:banner", number(&id)), &number_of_ad(&first).to_string()]);
     assert_eq!(rank, None);

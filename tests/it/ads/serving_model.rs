@@ -90,8 +90,8 @@ impl PlainCampaign {
         if !runs || !fits || is_capped {
             return None;
         }
-        let left = self.left(now);
-        let payable = self.ads.iter().enumerate().filter(|(_, ad)| ad.price() <= left);
+        let money_left = self.left(now);
+        let payable = self.ads.iter().enumerate().filter(|(_, ad)| ad.price() <= money_left);
         let listed = payable.map(|(at, ad)| (self.listed(app, ad), number_of_ad(&ad.id).to_string(), at));
         listed.max().map(|(ecpm, _, at)| (ecpm, number(&self.id), at))
     }

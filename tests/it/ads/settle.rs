@@ -246,14 +246,14 @@ async fn deleting_an_account_deletes_its_campaigns_and_websites() {
     waxwing::domains::accounts::service::delete(&app.app, ada.user_id(), "correct horse", None).await.expect("it is deleted");
     app.drain().await;
     let kinds = ["campaign", "keywords", "ads", "ad", "listed", "share", "rank", "offered", "website", "websites", "standing"];
-    let left: Vec<String> = app
+    let remaining_keys: Vec<String> = app
         .redis
         .keys()
         .into_iter()
         .filter(|key| key.split_once(":{").is_some_and(|(kind, _)| kinds.contains(&kind)))
         .filter(|key| !key.contains(&number(&of_bob).to_string()))
         .collect();
-    assert_eq!(left, [""; 0]);
+    assert_eq!(remaining_keys, [""; 0]);
     app.clock.advance(61_000);
     app.drain().await;
     assert_eq!(findings(&app.app).await, [""; 0]);
@@ -381,8 +381,8 @@ async fn an_interrupted_late_settlement_restores_no_deleted_campaign() {
     app.redis.run::<()>(&["ZADD", &part, &(START + 30_000).to_string(), &number.to_string()]);
     app.clock.advance(30_000);
     app.drain().await;
-    let left: Vec<String> = app.redis.keys().into_iter().filter(|key| key.contains(&number.to_string())).collect();
-    assert_eq!((left, offers(&app, &campaign).len()), (Vec::new(), 0));
+    let remaining_keys: Vec<String> = app.redis.keys().into_iter().filter(|key| key.contains(&number.to_string())).collect();
+    assert_eq!((remaining_keys, offers(&app, &campaign).len()), (Vec::new(), 0));
     app.clock.advance(61_000);
     assert_eq!(findings(&app.app).await, [""; 0]);
 }

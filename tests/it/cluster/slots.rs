@@ -111,8 +111,8 @@ async fn act_until_stopped(own: &Actor, other: &Actor, state: &State) -> Vec<Str
         let followed = own.follow(other).await;
         assert_eq!(followed["user"]["viewerIsFollowing"], true, "{followed}");
         if posted.len() % 2 == 0 {
-            let left = own.unfollow(other).await;
-            assert_eq!(left["user"]["viewerIsFollowing"], false, "{left}");
+            let unfollowed = own.unfollow(other).await;
+            assert_eq!(unfollowed["user"]["viewerIsFollowing"], false, "{unfollowed}");
         }
         state.done.fetch_add(1, Ordering::SeqCst);
     }

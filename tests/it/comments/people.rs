@@ -354,9 +354,9 @@ async fn deleting_a_status_deletes_its_thread() {
     }
     assert_eq!(user_error_codes(&bob.add(json!({ "statusId": status, "message": "y" })).await), ["NOT_FOUND"]);
     app.drain().await;
-    let left = ["comment:", "votes:", "replies:", "thread:", "discussion:", "pending:", "erased:", "fallen:", "commented:"];
+    let key_kinds = ["comment:", "votes:", "replies:", "thread:", "discussion:", "pending:", "erased:", "fallen:", "commented:"];
     let keys = app.redis.keys();
-    assert!(!keys.iter().any(|key| left.iter().any(|kind| key.starts_with(kind))), "{keys:?}");
+    assert!(!keys.iter().any(|key| key_kinds.iter().any(|kind| key.starts_with(kind))), "{keys:?}");
 }
 
 #[tokio::test]

@@ -127,6 +127,6 @@ async fn conversations_are_those_of_a_plain_model() {
     }
     app.drain_journal().await;
     assert_eq!(findings(&app.app).await, [""; 0]);
-    let left: Vec<String> = app.redis.keys().into_iter().filter(|key| key.starts_with("conversation")).collect();
-    assert_eq!(left, [""; 0], "nothing is left of the conversations");
+    let remaining_keys: Vec<String> = app.redis.keys().into_iter().filter(|key| key.starts_with("conversation")).collect();
+    assert_eq!(remaining_keys, [""; 0], "nothing is left of the conversations");
 }

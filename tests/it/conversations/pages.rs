@@ -154,6 +154,6 @@ async fn the_place_of_a_deleted_status_goes_with_the_last_place_below_it() {
     app.drain_journal().await;
     assert_eq!(entry(0).await, json!(null));
     assert_eq!(findings(&app.app).await, [""; 0]);
-    let left = app.redis.keys().into_iter().filter(|key| key.starts_with("conversation")).collect::<Vec<_>>();
-    assert_eq!(left, [""; 0], "nothing is left of the conversation");
+    let remaining_keys = app.redis.keys().into_iter().filter(|key| key.starts_with("conversation")).collect::<Vec<_>>();
+    assert_eq!(remaining_keys, [""; 0], "nothing is left of the conversation");
 }

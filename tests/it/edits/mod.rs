@@ -134,13 +134,13 @@ async fn another_server_shows_the_new_text_at_once() {
     let other = app.sibling().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let status = ada.post("one").await;
-    let there = bea.at(&other);
+    let remote = bea.at(&other);
     bea.follow(&ada).await;
-    assert_eq!(there.home().await, ["one"]);
+    assert_eq!(remote.home().await, ["one"]);
     for n in 0..5 {
         edit(&ada, &status, &format!("text {n}")).await;
         other.drain().await;
-        assert_eq!(there.home().await, [format!("text {n}")]);
+        assert_eq!(remote.home().await, [format!("text {n}")]);
     }
     assert_eq!(user_error_codes(&edit(&ada.at(&other), &status, "there").await), [""; 0]);
     assert_eq!(texts(&ada, &status).await.len(), 7);

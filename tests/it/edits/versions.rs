@@ -52,10 +52,10 @@ async fn edits_at_once_are_all_versions_in_one_order() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let ada = app.user("ada").await;
-    let there = ada.at(&other);
+    let remote = ada.at(&other);
     let status = ada.post("text 0").await;
     let messages: Vec<String> = (1..=40).map(|n| format!("text {n}")).collect();
-    let edits = messages.iter().enumerate().map(|(at, text)| edit(if at % 2 == 0 { &ada } else { &there }, &status, text));
+    let edits = messages.iter().enumerate().map(|(at, text)| edit(if at % 2 == 0 { &ada } else { &remote }, &status, text));
     for payload in join_all(edits).await {
         assert_eq!(payload["userErrors"], json!([]));
     }

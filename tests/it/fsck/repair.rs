@@ -118,19 +118,19 @@ async fn check_cases(cases: &[Case]) {
         scene.run_commands(commands);
         let broken = scene.values();
         let repaired = scene.repair(false).await;
-        let mut left: Vec<String> = repaired.left.iter().map(|it| format!("{}: {}", it.key, it.problem)).collect();
-        left.sort();
+        let mut unrepaired: Vec<String> = repaired.left.iter().map(|it| format!("{}: {}", it.key, it.problem)).collect();
+        unrepaired.sort();
         let expected: Vec<String> = expected.iter().map(|line| scene.substitute(line)).collect();
         let mut stay: Vec<String> = expected.iter().filter(|line| stays(line, &scene)).cloned().collect();
         stay.sort();
-        if left != stay {
-            wrong.push(format!("{commands:?}\n  leaves {left:#?}\n  not {stay:#?}\n  did {:?}", repaired.done));
+        if unrepaired != stay {
+            wrong.push(format!("{commands:?}\n  leaves {unrepaired:#?}\n  not {stay:#?}\n  did {:?}", repaired.done));
         }
         // A minute later there are no findings that were too young before.
         scene.app.clock.advance(120_000);
         let is_late = |line: &String| !stay.contains(line) && !line.ends_with(LATER);
         let late: Vec<String> = scene.findings(QUICK).await.into_iter().filter(is_late).collect();
-        if !late.is_empty() && left == stay {
+        if !late.is_empty() && unrepaired == stay {
             wrong.push(format!("{commands:?}\n  shows later {late:#?}"));
         }
         let mut named = expected.clone();

@@ -44,10 +44,10 @@ pub(super) async fn check(world: &World, people: &[TrackedUser]) {
 
 fn follows_are_acknowledged(person: &TrackedUser, people: &[TrackedUser], own: &UserView) {
     for (other, state) in &person.follows {
-        let there = own.follows.contains(&people[*other].actor.id);
+        let follows = own.follows.contains(&people[*other].actor.id);
         match state {
-            KnownState::Present => assert!(there, "the acknowledged follow of p{other} by {} is lost", person.actor.login),
-            KnownState::Absent => assert!(!there, "the acknowledged unfollow of p{other} by {} is lost", person.actor.login),
+            KnownState::Present => assert!(follows, "the acknowledged follow of p{other} by {} is lost", person.actor.login),
+            KnownState::Absent => assert!(!follows, "the acknowledged unfollow of p{other} by {} is lost", person.actor.login),
             KnownState::Unknown(_) => {}
         }
     }
@@ -57,13 +57,13 @@ fn follows_are_acknowledged(person: &TrackedUser, people: &[TrackedUser], own: &
 }
 
 fn statuses_are_acknowledged(person: &TrackedUser, own: &UserView) {
-    let mut there: BTreeMap<&String, &String> = BTreeMap::new();
+    let mut shown: BTreeMap<&String, &String> = BTreeMap::new();
     for (message, id) in &own.profile {
         assert!(person.posted.contains_key(message), "{message:?} was never posted");
-        assert_eq!(there.insert(message, id), None, "{message:?} exists twice");
+        assert_eq!(shown.insert(message, id), None, "{message:?} exists twice");
     }
     for (message, posted) in &person.posted {
-        let id = there.get(message).copied();
+        let id = shown.get(message).copied();
         match posted.state {
             KnownState::Present => assert_eq!(id, posted.id.as_ref(), "{message:?} was acknowledged"),
             KnownState::Absent => assert_eq!(id, None, "{message:?} was deleted or never posted"),

@@ -27,10 +27,10 @@ pub(super) async fn check(people: &[TrackedUser], url: impl Fn(usize) -> String)
             threads.insert(remark.status.clone(), read(&people[0].actor.at_url(&url(0)), &remark.status).await);
         }
     }
-    let there: HashMap<&String, &Value> = threads.values().flatten().flatten().collect();
-    assert!(went.iter().all(|id| !there.contains_key(*id)), "a comment of a deleted branch exists");
+    let existing_comments: HashMap<&String, &Value> = threads.values().flatten().flatten().collect();
+    assert!(went.iter().all(|id| !existing_comments.contains_key(*id)), "a comment of a deleted branch exists");
     let mut messages: BTreeMap<&str, usize> = BTreeMap::new();
-    for comment in there.values().filter(|it| it["isDeleted"] == false) {
+    for comment in existing_comments.values().filter(|it| it["isDeleted"] == false) {
         *messages.entry(comment["message"].as_str().expect("a message")).or_default() += 1;
     }
     for (message, count) in &messages {
@@ -47,12 +47,13 @@ pub(super) async fn check(people: &[TrackedUser], url: impl Fn(usize) -> String)
         if threads[&remark.status].is_none() || above.any(|id| may_have_gone.contains(id)) {
             lost_with_others += 1;
         } else {
-            let shown = there.get(id).unwrap_or_else(|| panic!("{message:?} was acknowledged, but is lost: {remark:?}"));
+            let shown =
+                existing_comments.get(id).unwrap_or_else(|| panic!("{message:?} was acknowledged, but is lost: {remark:?}"));
             assert_eq!((shown["message"].as_str(), &shown["parent"]["id"]), (Some(message.as_str()), &json!(remark.parent)));
         }
     }
     for person in people {
-        votes_are_acknowledged(&person.actor.at_url(&url(person.at)), person, &there).await;
+        votes_are_acknowledged(&person.actor.at_url(&url(person.at)), person, &existing_comments).await;
     }
     let votes: usize = people.iter().map(|it| it.threads.votes.len()).sum();
     println!(

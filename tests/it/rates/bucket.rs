@@ -26,15 +26,15 @@ impl Model {
         let full = tokens * window;
         let passed = u128::from(now.saturating_sub(self.at));
         let (owed, at) = (self.owed.saturating_sub(passed * tokens), self.at.max(now));
-        let left = (full - owed) / window;
-        if left < u128::from(min_tokens) {
+        let remaining = (full - owed) / window;
+        if remaining < u128::from(min_tokens) {
             let missing = (owed + u128::from(min_tokens) * window - full).div_ceil(tokens) + u128::from(at - now);
             let wait = missing.min(owed.div_ceil(tokens)) as u64;
-            return BucketReply { taken: 0, left: left as i64, wait };
+            return BucketReply { taken: 0, left: remaining as i64, wait };
         }
-        let taken = left.min(u128::from(max_tokens));
+        let taken = remaining.min(u128::from(max_tokens));
         (self.owed, self.at) = (owed + taken * window, at);
-        BucketReply { taken: taken as u64, left: (left - taken) as i64, wait: 0 }
+        BucketReply { taken: taken as u64, left: (remaining - taken) as i64, wait: 0 }
     }
 }
 
@@ -115,15 +115,19 @@ async fn a_clock_that_steps_back_changes_no_tokens() {
 async fn a_new_quota_keeps_the_used_tokens() {
     let app = TestApp::with(limited(&[])).await;
     let charge: Charge = (Limit::Posts, Subject::Account(UserId(1)));
-    let left = async |text: &str| take(&app.app, charge, quota(text), 0..=0).await.expect("a response").left;
+    let remaining = async |text: &str| take(&app.app, charge, quota(text), 0..=0).await.expect("a response").left;
     take(&app.app, charge, quota("10/1h"), 6..=6).await.expect("a response");
-    assert_eq!(left("10/1h").await, 4);
-    assert_eq!((left("100/1h").await, left("6/1h").await, left("10/1h").await), (94, 0, 4), "a charge of 0 changes nothing");
-    assert_eq!((left("10/2h").await, left("10/30m").await, left("10/1h").await), (4, 4, 4));
+    assert_eq!(remaining("10/1h").await, 4);
+    assert_eq!(
+        (remaining("100/1h").await, remaining("6/1h").await, remaining("10/1h").await),
+        (94, 0, 4),
+        "a charge of 0 changes nothing"
+    );
+    assert_eq!((remaining("10/2h").await, remaining("10/30m").await, remaining("10/1h").await), (4, 4, 4));
     take(&app.app, charge, quota("10/1d"), 1..=1).await.expect("a response");
-    assert_eq!((left("10/1d").await, left("10/1h").await), (3, 3));
+    assert_eq!((remaining("10/1d").await, remaining("10/1h").await), (3, 3));
     app.clock.advance(360_000);
-    assert_eq!(left("10/1h").await, 4);
+    assert_eq!(remaining("10/1h").await, 4);
     take(&app.app, charge, quota("3/1h"), 1..=1).await.expect("a response");
-    assert_eq!(left("3/1h").await, 0, "more tokens were taken than the smaller quota has");
+    assert_eq!(remaining("3/1h").await, 0, "more tokens were taken than the smaller quota has");
 }

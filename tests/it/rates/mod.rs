@@ -227,8 +227,8 @@ async fn every_limit_refuses_at_its_quota_and_accepts_after_a_refill() {
         let keys = app.redis.keys();
         let buckets: Vec<&String> = keys.iter().filter(|key| key.ends_with(&format!("}}:{}", limit.name()))).collect();
         let [bucket] = buckets[..] else { panic!("{limit:?} charged {buckets:?}") };
-        let left = app.redis.run::<i64>(&["PTTL", bucket]);
-        assert!((1..=3_600_000).contains(&left), "{bucket} lives for {left} ms");
+        let ttl = app.redis.run::<i64>(&["PTTL", bucket]);
+        assert!((1..=3_600_000).contains(&ttl), "{bucket} lives for {ttl} ms");
         let owed: u64 = app.redis.run(&["HGET", bucket, "owed"]);
         assert!(owed > 2 * cost * 3_600_000, "{bucket} owes {owed}");
     }

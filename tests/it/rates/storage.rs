@@ -235,8 +235,8 @@ async fn tokens_of_a_live_node_are_refunded_if_another_is_down() {
     let app = App::new(db, Clock::manual(START), limited(&[(Limit::Posts, "3/1h"), (Limit::Likes, "3/1h")]));
     let on = |node: usize| {
         let subjects = (1..).map(|id| (id, Subject::Account(UserId(id))));
-        let mut there = subjects.filter(|(id, _)| cluster.node_of(&format!("rate:{{{id}}}:posts")) == node);
-        there.next().expect("one of them")
+        let mut on_node = subjects.filter(|(id, _)| cluster.node_of(&format!("rate:{{{id}}}:posts")) == node);
+        on_node.next().expect("one of them")
     };
     let ((alive, living), (_, dead)) = (on(0), on(1));
     let charges = [(Limit::Posts, living), (Limit::Likes, dead)];

@@ -36,8 +36,8 @@ async fn a_deleted_status_is_gone_from_all_bookmarks() {
     assert_eq!(pinned(&ada, "ada").await, Some(vec![]));
     app.drain().await;
     let id = StatusId::from_global(&two).expect("an id").0;
-    let left = [format!("bookmarkers:{{{id}}}"), format!("bookmarks:{{{}}}", bea.user_id().0)];
-    assert_eq!(keys_of(&app, &KINDS).iter().filter(|key| !left.contains(key)).collect::<Vec<_>>(), [""; 0]);
+    let remaining_keys = [format!("bookmarkers:{{{id}}}"), format!("bookmarks:{{{}}}", bea.user_id().0)];
+    assert_eq!(keys_of(&app, &KINDS).iter().filter(|key| !remaining_keys.contains(key)).collect::<Vec<_>>(), [""; 0]);
     assert_no_findings(&app).await;
 }
 

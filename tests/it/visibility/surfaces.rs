@@ -282,7 +282,7 @@ fn a_new_surface_without_a_row_is_found() {
 fn every_row_that_asks_is_covered_by_a_case() {
     let covered = super::covered();
     let asks = |rule: Rule| !matches!(rule, Rule::Own | Rule::Judged);
-    let left: Vec<&str> =
+    let uncovered: Vec<&str> =
         ROWS.iter().filter(|(field, rule)| asks(*rule) && !covered.contains(field)).map(|(field, _)| *field).collect();
-    assert_eq!(left, [""; 0]);
+    assert_eq!(uncovered, [""; 0]);
 }

@@ -122,8 +122,8 @@ impl<'a> Inputs<'a> {
             }
             of => {
                 let values = self.types.values(of)?;
-                let wanted = ["BANNER", "UP"];
-                Some(json!(values.iter().find(|value| wanted.contains(&value.as_str())).or(values.first())?))
+                let preferred = ["BANNER", "UP"];
+                Some(json!(values.iter().find(|value| preferred.contains(&value.as_str())).or(values.first())?))
             }
         }
     }

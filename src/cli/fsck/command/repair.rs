@@ -116,8 +116,8 @@ fn print(repaired: &RepairReport, dry_run: bool) {
     for (remedy, count) in &repaired.failed {
         println!("failed {}: {remedy}", counted(*count as u64, "repair", "repairs"));
     }
-    let left = repaired.left.iter().filter(|finding| !dry_run || finding.remedies.is_empty());
-    for finding in left.take(SHOWN) {
+    let unrepaired = repaired.left.iter().filter(|finding| !dry_run || finding.remedies.is_empty());
+    for finding in unrepaired.take(SHOWN) {
         println!("left {finding}: {}", reason(finding));
     }
     println!("{}", summary(repaired, dry_run));
@@ -130,6 +130,6 @@ fn summary(repaired: &RepairReport, dry_run: bool) -> String {
         (0, _) => format!("{keys} read, no findings."),
         (..) if dry_run => format!("{keys} read, {found}, nothing was changed."),
         (_, 0) => format!("{keys} read, {found}, all repaired."),
-        (_, left) => format!("{keys} read, {found}, {left} left."),
+        (_, unrepaired) => format!("{keys} read, {found}, {unrepaired} left."),
     }
 }

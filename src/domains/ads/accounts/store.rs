@@ -122,9 +122,9 @@ pub(in crate::domains::ads) async fn suspension(db: &Db, user: UserId) -> Result
     let fields = cmd("HMGET").arg(keys::suspensions(user)).arg(&["advertiser", "publisher"]).take();
     let mut replies = db.read_many(vec![cmd("EXISTS").arg(user_key(user)).take(), fields]).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let there: bool = decode::value(reply())?;
+    let account_exists: bool = decode::value(reply())?;
     let (advertiser, publisher): (Option<u8>, Option<u8>) = decode::value(reply())?;
-    Ok(Suspension { account_exists: there, advertiser: advertiser == Some(1), publisher: publisher == Some(1) })
+    Ok(Suspension { account_exists, advertiser: advertiser == Some(1), publisher: publisher == Some(1) })
 }
 
 /// Suspends an account in a role, or ends the suspension: the commit. One command.
@@ -140,6 +140,6 @@ pub(in crate::domains::ads) async fn set_suspended(
 }
 
 /// Deletes the suspensions of a deleted account. One command.
-pub(in crate::domains::ads) async fn delete_suspension(db: &Db, user: UserId) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn purge_suspension(db: &Db, user: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::suspensions(user)).take()]).await.map(drop)
 }

@@ -64,13 +64,14 @@ async fn check_schedule(reader: &AuditReader, key: &str, n: u64, found: &mut Fin
             let odd = members.iter().filter(|it| read(it).is_none()).map(remove);
             found.add_repairable(key, "has a member that is not a campaign", odd);
         }
-        let there = reader.query(campaigns.iter().copied(), |id| cmd("HEXISTS").arg(keys::campaign(id)).arg("id").take()).await?;
+        let existing_campaigns =
+            reader.query(campaigns.iter().copied(), |id| cmd("HEXISTS").arg(keys::campaign(id)).arg("id").take()).await?;
         for id in campaigns {
-            let is_there = there.read::<u64>(&id) == Some(1);
-            if !is_there && !reader.is_young(id.0) {
+            let exists = existing_campaigns.read::<u64>(&id) == Some(1);
+            if !exists && !reader.is_young(id.0) {
                 let delist = Remedy::Delist { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
                 found.add_repairable(key, format!("there is no campaign {}", id.0), [delist]);
-            } else if is_there && schedule_partition(id) != n {
+            } else if exists && schedule_partition(id) != n {
                 let delist = Remedy::Delist { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
                 found.add_repairable(key, format!("campaign {} belongs to another partition", id.0), [delist]);
             }
@@ -133,7 +134,7 @@ async fn read(reader: &AuditReader, id: CampaignId) -> Result<CampaignRecord, Er
     let slot = |number: u64| Some((number, Slot::from_name(&shows(number).0?)?));
     let promoted: Vec<(u64, StatusId)> = ads.iter().filter_map(|ad| Some((*ad, StatusId(shows(*ad).1?)))).collect();
     let statuses = status_records(reader, promoted.iter().map(|(_, status)| *status)).await?;
-    let is_there = |status: &StatusId| matches!(statuses.get(status), Some(StatusRecord::By(_)));
+    let exists = |status: &StatusId| matches!(statuses.get(status), Some(StatusRecord::By(_)));
     let has_ended = number(4).is_some_and(|ends| ends <= reader.now()) || fields[2].as_deref() == Some("stopped");
     let has_started = number(3).is_none_or(|starts| starts <= reader.now());
     Ok(CampaignRecord {
@@ -143,7 +144,7 @@ async fn read(reader: &AuditReader, id: CampaignId) -> Result<CampaignRecord, Er
         is_active: has_started && !has_ended && fields[2].as_deref() == Some("on") && fields[5].is_none(),
         has_ended,
         ads: ads.into_iter().filter_map(slot).collect(),
-        without_status: promoted.into_iter().filter(|(_, status)| !is_there(status)).map(|(ad, _)| ad).collect(),
+        without_status: promoted.into_iter().filter(|(_, status)| !exists(status)).map(|(ad, _)| ad).collect(),
         keywords: reader.query([id], |id| range(keys::keywords(id), MAX_KEYWORDS)).await?.read(&id).unwrap_or_default(),
     })
 }

@@ -89,9 +89,9 @@ impl CampaignObject {
     /// Remaining daily budget of the current UTC day: neither spent nor reserved. Null without a daily budget.
     async fn left_today(&self, ctx: &Context<'_>) -> Result<Option<Decimal>> {
         let today = request(ctx)?.app.now() / DAY;
-        let left =
+        let remaining =
             |daily: Money| Decimal(daily.saturating_sub(ShareBalance::committed_budget(&self.0.balances, today).today).decimal());
-        Ok(self.0.campaign.daily.map(left))
+        Ok(self.0.campaign.daily.map(remaining))
     }
 
     /// Start. Null if the campaign started at its creation.

@@ -302,7 +302,7 @@ fn optional_change<T, U>(value: MaybeUndefined<T>, convert: impl FnOnce(T) -> U)
 }
 
 async fn update(ctx: &Context<'_>, input: UpdateCampaignInput) -> Result<CampaignOutcome> {
-    let wanted = CampaignChange {
+    let changes = CampaignChange {
         name: input.name,
         budget: input.budget.map(|budget| budget.0),
         daily: optional_change(input.daily_budget, |daily| daily.0),
@@ -312,7 +312,7 @@ async fn update(ctx: &Context<'_>, input: UpdateCampaignInput) -> Result<Campaig
         cap: optional_change(input.frequency_cap, Into::into),
         pacing: input.pacing,
     };
-    change(ctx, &input.campaign_id, async |request, owner, id| service::update(&request.app, owner, id, &wanted).await).await
+    change(ctx, &input.campaign_id, async |request, owner, id| service::update(&request.app, owner, id, &changes).await).await
 }
 
 async fn change(

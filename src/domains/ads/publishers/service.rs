@@ -61,11 +61,11 @@ async fn commit_website(app: &App, owner: UserId, id: WebsiteId, draft: &Website
 pub async fn settle_website(app: &App, owner: UserId, id: WebsiteId) -> Result<bool, Error> {
     let mut written = None;
     loop {
-        let there = get(app, id).await?.is_some();
-        if written == Some(there) {
-            return Ok(there && sync_suspension(app, owner, id).await?);
+        let exists = get(app, id).await?.is_some();
+        if written == Some(exists) {
+            return Ok(exists && sync_suspension(app, owner, id).await?);
         }
-        if !there {
+        if !exists {
             accounts::store::remove_owned(app.db(), owner, OwnedItem::Website(id)).await?;
         } else if accounts::store::add_owned(app.db(), owner, OwnedItem::Website(id), 2 * MAX_WEBSITES).await?
             == AddOwnedResult::NoAccount
@@ -74,7 +74,7 @@ pub async fn settle_website(app: &App, owner: UserId, id: WebsiteId) -> Result<b
             accounts::store::remove_owned(app.db(), owner, OwnedItem::Website(id)).await?;
             return Ok(false);
         }
-        written = Some(there);
+        written = Some(exists);
     }
 }
 

@@ -39,7 +39,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
         let Some(owned) = keys::parse(&entry.key) else { continue };
         let is_sound = match owned {
             KeyKind::Comment(_) | KeyKind::Votes(_) => entry.check_type("hash", Expiry::Never, found),
-            KeyKind::RemovedBranches(_) => entry.check_type("zset", Expiry::Never, found),
+            KeyKind::DeletedBranches(_) => entry.check_type("zset", Expiry::Never, found),
             KeyKind::Thread(_) => entry.check_derived_type("hash", Expiry::Never, found),
             KeyKind::Replies(..) | KeyKind::Commented(_) => entry.check_derived_type("zset", Expiry::Never, found),
             KeyKind::Log(_) => entry.check_derived_type("stream", LOG, found),
@@ -53,9 +53,9 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     let status_records = check_statuses(reader, &all, found).await?;
     check_uncommented(reader, entries, found).await?;
     check_bounds(reader, &all, found).await?;
-    check_removed_branches(reader, &all, found).await?;
-    let there = |status: &StatusId| matches!(status_records.get(status), Some(StatusRecord::By(_)));
-    let of = |owned: &KeyKind| status_of(*owned).is_none_or(|status| there(&status));
+    check_deleted_branches(reader, &all, found).await?;
+    let status_exists = |status: &StatusId| matches!(status_records.get(status), Some(StatusRecord::By(_)));
+    let of = |owned: &KeyKind| status_of(*owned).is_none_or(|status| status_exists(&status));
     let sound: Vec<(KeyKind, &str)> = all.into_iter().filter(|(owned, _)| of(owned)).collect();
     sides::check(reader, &sound, found).await?;
     for (owned, key) in &sound {
@@ -78,7 +78,7 @@ const fn status_of(owned: KeyKind) -> Option<StatusId> {
     match owned {
         KeyKind::Comment(id) | KeyKind::Votes(id) => Some(id.status),
         KeyKind::Replies(id, _) | KeyKind::Thread(id) | KeyKind::Log(id) => Some(id),
-        KeyKind::Pending(id) | KeyKind::DeletedComments(id) | KeyKind::RemovedBranches(id) => Some(id),
+        KeyKind::Pending(id) | KeyKind::DeletedComments(id) | KeyKind::DeletedBranches(id) => Some(id),
         KeyKind::Commented(_) => None,
     }
 }
@@ -93,7 +93,7 @@ async fn check_statuses(
     for (owned, key) in all {
         if let Some(status) = status_of(*owned).filter(|status| status_records.get(status) == Some(&StatusRecord::Missing)) {
             let orphan = Remedy::DeleteOrphan { key: (*key).to_owned(), owners: vec![status_key(status)] };
-            found.add_repairable(key, "there is no such status", [Remedy::ClearThread(status), orphan]);
+            found.add_repairable(key, "there is no such status", [Remedy::PurgeThread(status), orphan]);
         }
     }
     Ok(status_records)
@@ -113,18 +113,18 @@ async fn check_uncommented(reader: &AuditReader, entries: &[KeyInfo], found: &mu
     Ok(())
 }
 
-/// Comments of removed branches are deleted in the end.
-async fn check_removed_branches(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
+/// Comments of deleted branches are deleted in the end.
+async fn check_deleted_branches(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
     let of_branches =
-        |(owned, key): &(KeyKind, _)| if let KeyKind::RemovedBranches(status) = owned { Some((*status, *key)) } else { None };
-    let removed_branches: Vec<(StatusId, &str)> = all.iter().filter_map(of_branches).collect();
+        |(owned, key): &(KeyKind, _)| if let KeyKind::DeletedBranches(status) = owned { Some((*status, *key)) } else { None };
+    let deleted_branches: Vec<(StatusId, &str)> = all.iter().filter_map(of_branches).collect();
     let range = |key: &str| cmd("ZRANGE").arg(key).arg(0).arg(99).arg("WITHSCORES").take();
-    let rows = reader.query(removed_branches.iter().map(|(_, key)| *key), range).await?;
-    for (status, key) in removed_branches {
+    let rows = reader.query(deleted_branches.iter().map(|(_, key)| *key), range).await?;
+    for (status, key) in deleted_branches {
         for (number, removal) in rows.read::<Vec<(String, f64)>>(&key).unwrap_or_default() {
             if !reader.is_young(removal as u64) {
                 let what = format!("{number} was removed, but comments below it remain");
-                found.add_repairable(key, what, [Remedy::ClearThread(status)]);
+                found.add_repairable(key, what, [Remedy::PurgeThread(status)]);
             }
         }
     }

@@ -78,7 +78,7 @@ impl Thread {
     fn missing_ancestors(&self) -> Vec<(CommentId, Vec<u64>)> {
         let mut missing: HashMap<u64, Vec<u64>> = HashMap::new();
         for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()) {
-            if comment.path.iter().any(|number| self.removed_branches.contains(number)) {
+            if comment.path.iter().any(|number| self.deleted_branches.contains(number)) {
                 continue;
             }
             for (at, number) in comment.path.iter().enumerate().filter(|(_, number)| self.get(**number).is_none()) {

@@ -49,7 +49,7 @@ async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Fin
     let order = |id: CommentId| keys::replies(id.status, Order::New);
     let placed = reader.query(places, |(id, parent)| cmd("ZSCORE").arg(order(id)).arg(place(id, parent)).take()).await?;
     let above = refs.iter().flat_map(|it| it.path.iter().map(|number| CommentId { number: *number, ..it.id }));
-    let there = reader.query(above, |id| cmd("EXISTS").arg(keys::comment(id)).take()).await?;
+    let existing_comments = reader.query(above, |id| cmd("EXISTS").arg(keys::comment(id)).take()).await?;
     let listings = || refs.iter().filter_map(|it| Some((it.id, it.author?)));
     let listed = reader
         .query(listings(), |(id, author)| cmd("ZSCORE").arg(keys::commented(author)).arg(encode_index_member(id)).take())
@@ -61,8 +61,9 @@ async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Fin
         if placed.read::<Option<f64>>(&(it.id, it.path.last().copied().unwrap_or(0))).flatten().is_none() {
             found.add_repairable(&key, format!("is missing in {}", order(it.id)), [Remedy::PlaceComment(it.id)]);
         }
-        // Comments of a removed branch are about to be deleted; the check of the thread decides.
-        let is_attached = it.path.iter().all(|number| there.read::<u64>(&CommentId { number: *number, ..it.id }) == Some(1));
+        // Comments of a deleted branch are about to be deleted; the check of the thread decides.
+        let is_attached =
+            it.path.iter().all(|number| existing_comments.read::<u64>(&CommentId { number: *number, ..it.id }) == Some(1));
         let Some(author) = it.author.filter(|_| is_attached) else { continue };
         let settle = [Remedy::SettleComment { author, comment: it.id }];
         if missing_accounts.contains(&author) {
@@ -145,10 +146,10 @@ async fn check_votes(reader: &AuditReader, ids: &[CommentId], found: &mut Findin
             found.add_repairable(&key, "there is no such comment, or it is deleted", recount);
             continue;
         }
-        let (counted, there) = ((up.unwrap_or(0), down.unwrap_or(0)), sums.get(&key).copied().unwrap_or_default());
-        if counted != there {
+        let (stored, counted) = ((up.unwrap_or(0), down.unwrap_or(0)), sums.get(&key).copied().unwrap_or_default());
+        if stored != counted {
             let what = format!("does not match the counts of {}", keys::comment(*id));
-            found.add_repairable_with(&key, what, format!("{there:?}, not {counted:?}"), recount);
+            found.add_repairable_with(&key, what, format!("{counted:?}, not {stored:?}"), recount);
         }
     }
     Ok(())
@@ -156,8 +157,8 @@ async fn check_votes(reader: &AuditReader, ids: &[CommentId], found: &mut Findin
 
 async fn check_commented(reader: &AuditReader, author: UserId, found: &mut Findings) -> Result<(), Error> {
     let key = keys::commented(author);
-    let there = reader.query([author], |id| cmd("EXISTS").arg(user_key(id)).take()).await?;
-    if there.read::<u64>(&author) != Some(1) {
+    let existing_accounts = reader.query([author], |id| cmd("EXISTS").arg(user_key(id)).take()).await?;
+    if existing_accounts.read::<u64>(&author) != Some(1) {
         found.add_repairable(&key, "there is no such account", [Remedy::PurgeAccount(author)]);
     }
     let size = reader.query([key.as_str()], |key| cmd("ZCARD").arg(key).take()).await?;

@@ -22,8 +22,8 @@ pub(super) struct Thread {
     pub(super) status: StatusId,
     /// Comments by number, with the parent that the order `new` says; `None` for a member without a comment.
     pub(super) comments: HashMap<u64, (u64, Option<Comment>)>,
-    /// Roots of removed branches.
-    pub(super) removed_branches: HashSet<u64>,
+    /// Roots of deleted branches.
+    pub(super) deleted_branches: HashSet<u64>,
     /// The comment count that the status stores.
     pub(super) status_count: u64,
 }
@@ -92,14 +92,14 @@ impl Thread {
             Ok(())
         })
         .await?;
-        let removed_branches =
-            reader.query([status], |id| cmd("ZRANGE").arg(keys::removed_branches(id)).arg(0).arg(99_999).take()).await?;
-        let removed_branches: Vec<u64> = removed_branches.read(&status).unwrap_or_default();
+        let deleted_branches =
+            reader.query([status], |id| cmd("ZRANGE").arg(keys::deleted_branches(id)).arg(0).arg(99_999).take()).await?;
+        let deleted_branches: Vec<u64> = deleted_branches.read(&status).unwrap_or_default();
         let counted = reader.query([status], |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
         Ok(Self {
             status,
             comments,
-            removed_branches: removed_branches.into_iter().collect(),
+            deleted_branches: deleted_branches.into_iter().collect(),
             status_count: counted.read::<Option<u64>>(&status).flatten().unwrap_or(0),
         })
     }
@@ -124,7 +124,7 @@ impl Thread {
                 self.add(found, format!("{number} is not below the last comment of its path"));
             }
             let is_attached = comment.path.iter().all(|number| self.get(*number).is_some());
-            if !is_attached && !comment.path.iter().any(|number| self.removed_branches.contains(number)) {
+            if !is_attached && !comment.path.iter().any(|number| self.deleted_branches.contains(number)) {
                 self.add(found, format!("an ancestor of {number} is missing"));
             }
             self.count(comment, is_attached, &mut counts);
@@ -147,7 +147,7 @@ impl Thread {
         }
     }
 
-    /// Adds a comment to the counts of its ancestors. A removed branch stays in `others` until it is deleted.
+    /// Adds a comment to the counts of its ancestors. A deleted branch stays in `others` until it is deleted.
     pub(super) fn count(&self, comment: &Comment, is_attached: bool, counts: &mut HashMap<u64, Counts>) {
         let living = u64::from(comment.author.is_some());
         if let Some(parent) = comment.path.last().filter(|_| is_attached) {

@@ -15,7 +15,7 @@ local function ancestor(depth)
   return string.sub(ARGV[1], 7 * depth - 6, 7 * depth)
 end
 
--- Whether the comment can be changed: its status and all ancestors exist. Nothing can be added to a removed branch.
+-- Whether the comment can be changed: its status and all ancestors exist. Nothing can be added to a deleted branch.
 local function is_attached()
   if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('EXISTS', KEYS[2]) == 1 then return false end
   for at = OWN_KEYS + 1, #KEYS do

@@ -211,7 +211,7 @@ pub async fn delete(app: &App, loaders: &Loaders, by: UserId, id: CommentId, wit
         return Err(not_found("commentId").into());
     }
     if with_replies {
-        return removal::remove_branch(app, by, &found.comment).await;
+        return removal::delete_branch(app, by, &found.comment).await;
     }
     let lease = journal::begin_deletion(app, Task::Comment { author: by, comment: id }).await?;
     let deleted = store::delete(app.db(), event_log_params(app), &[&found.comment], by)

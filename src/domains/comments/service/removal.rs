@@ -1,4 +1,4 @@
-//! Removing a branch, a whole thread, or all comments of an account. Work on many keys is done in passes.
+//! Deletes a branch, a whole thread, or all comments of an account. Work on many keys is done in passes.
 
 use super::super::model::Comment;
 use super::super::store::{self, ChangeCommentResult};
@@ -25,10 +25,10 @@ const THREAD_IN_COMMENTS: usize = KEYS_PER_THREAD / 2;
 /// Number of passes within the request; the workers do the rest.
 const PASSES_IN_REQUEST: usize = 3;
 
-/// Removes a comment with its branch. After the commit none of it is visible.
-pub(super) async fn remove_branch(app: &App, by: UserId, comment: &Comment) -> Outcome<u64> {
+/// Deletes a comment with its branch. After the commit no comment of the branch is visible.
+pub(super) async fn delete_branch(app: &App, by: UserId, comment: &Comment) -> Outcome<u64> {
     let lease = journal::begin_deletion(app, Task::Branch { author: comment.author, comment: comment.id }).await?;
-    let removed = store::remove_branch(app.db(), event_log_params(app), comment, by, app.next_id().await?).await?;
+    let removed = store::delete_branch(app.db(), event_log_params(app), comment, by, app.next_id().await?).await?;
     let ChangeCommentResult::Done(count) = removed else {
         lease.ack(app);
         return Err(match removed {
@@ -41,7 +41,7 @@ pub(super) async fn remove_branch(app: &App, by: UserId, comment: &Comment) -> O
     // Read again after the commit: there may be new replies.
     let mut more = true;
     for _ in 0..PASSES_IN_REQUEST {
-        more = more && delete_branch_comments(app, comment.id.status).await?;
+        more = more && purge_branch_comments(app, comment.id.status).await?;
     }
     lease.finish(app, more.then(Progress::default)).await;
     Ok(count)
@@ -64,24 +64,24 @@ pub async fn settle_branch(app: &App, author: Option<UserId>, id: CommentId) -> 
     settle_thread(app, id.status).await
 }
 
-/// One pass over a thread with removed branches, or of a deleted status. Returns where the next pass continues, `None` when nothing is left
+/// One pass over a thread with deleted branches, or of a deleted status. Returns where the next pass continues, `None` when nothing is left
 /// to do.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_thread(app: &App, status: StatusId) -> Result<Option<Progress>, Error> {
     let more = if statuses::exist(app, &[status]).await? == [true] {
-        delete_branch_comments(app, status).await?
+        purge_branch_comments(app, status).await?
     } else {
-        delete_status_comments(app, status, COMMENTS_PER_PASS).await? == COMMENTS_PER_PASS
+        purge_status_comments(app, status, COMMENTS_PER_PASS).await? == COMMENTS_PER_PASS
     };
     Ok(more.then(Progress::default))
 }
 
-/// Deletes up to two hundred comments of removed branches, from the top; `true` means that more may be left. The authors' indexes come
+/// Deletes up to two hundred comments of deleted branches, from the top; `true` means that more may be left. The authors' indexes come
 /// first, since the authors are unknown afterwards.
-async fn delete_branch_comments(app: &App, status: StatusId) -> Result<bool, Error> {
-    let branches = store::removed_branches(app.db(), status, COMMENTS_PER_PASS).await?;
+async fn purge_branch_comments(app: &App, status: StatusId) -> Result<bool, Error> {
+    let branches = store::deleted_branches(app.db(), status, COMMENTS_PER_PASS).await?;
     if branches.is_empty() {
         return Ok(false);
     }
@@ -103,8 +103,8 @@ async fn delete_branch_comments(app: &App, status: StatusId) -> Result<bool, Err
     let index_entries: Vec<_> = comments.iter().filter_map(|(comment, _)| Some((comment.author?, comment.id))).collect();
     let result = begin_index_removals(app, &index_entries).await?;
     store::remove_commented(app.db(), &index_entries).await?;
-    store::delete_from_branches(app.db(), event_log_params(app), &comments).await?;
-    store::forget_removed_branches(app.db(), status, &done).await?;
+    store::purge_from_branches(app.db(), event_log_params(app), &comments).await?;
+    store::remove_finished_branches(app.db(), status, &done).await?;
     result.ack(app);
     Ok(true)
 }
@@ -136,7 +136,7 @@ fn count_within_keys<'a>(comments: impl Iterator<Item = &'a Comment>) -> usize {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn delete_threads(app: &App, ids: &[StatusId]) -> Result<(), Error> {
+pub async fn purge_threads(app: &App, ids: &[StatusId]) -> Result<(), Error> {
     let have_threads = store::threads_exist(app.db(), ids).await?;
     let ids: Vec<StatusId> = ids.iter().zip(have_threads).filter(|(_, has_thread)| *has_thread).map(|(id, _)| *id).collect();
     // Checked again: a thread is deleted only with its status.
@@ -145,7 +145,7 @@ pub async fn delete_threads(app: &App, ids: &[StatusId]) -> Result<(), Error> {
     for id in ids.into_iter().zip(exists).filter(|(_, exists)| !exists).map(|(id, _)| id) {
         // Tells the subscribers of the thread that it ends.
         events::publish_change(app, id.0);
-        let deleted = if budget > 0 { delete_status_comments(app, id, budget).await? } else { 0 };
+        let deleted = if budget > 0 { purge_status_comments(app, id, budget).await? } else { 0 };
         if deleted == budget {
             journal::enqueue(app, Task::Thread { status: id }).await?;
         }
@@ -155,16 +155,16 @@ pub async fn delete_threads(app: &App, ids: &[StatusId]) -> Result<(), Error> {
 }
 
 /// Deletes up to `limit` comments of a deleted status, and the rest of its thread if there were fewer. Returns the number.
-async fn delete_status_comments(app: &App, status: StatusId, limit: usize) -> Result<usize, Error> {
+async fn purge_status_comments(app: &App, status: StatusId, limit: usize) -> Result<usize, Error> {
     let found = store::some_comments(app.db(), status, limit).await?;
     let ids: Vec<CommentId> = found.iter().map(|(id, _)| *id).collect();
     let authors = store::authors(app.db(), &ids).await?;
     let index_entries: Vec<_> = authors.into_iter().zip(&ids).filter_map(|(author, id)| Some((author?, *id))).collect();
     let result = begin_index_removals(app, &index_entries).await?;
     store::remove_commented(app.db(), &index_entries).await?;
-    store::delete_comments(app.db(), status, &found).await?;
+    store::purge_comments(app.db(), status, &found).await?;
     if found.len() < limit {
-        store::delete_thread(app.db(), status).await?;
+        store::purge_thread(app.db(), status).await?;
     }
     result.ack(app);
     Ok(found.len())

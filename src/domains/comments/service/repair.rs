@@ -25,17 +25,17 @@ pub async fn rebuild_thread(app: &App, status: StatusId) -> Result<(), Error> {
             return Ok(());
         };
         if repair::repair(app.db(), event_log_params(app), status, &repairs, app.next_id().await?).await? {
-            clear_thread(app, status).await?;
+            purge_thread(app, status).await?;
         }
     }
     Ok(())
 }
 
-/// Deletes removed branches, or the whole thread of a deleted status.
+/// Deletes deleted branches, or the whole thread of a deleted status.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn clear_thread(app: &App, status: StatusId) -> Result<(), Error> {
+pub async fn purge_thread(app: &App, status: StatusId) -> Result<(), Error> {
     while settle_thread(app, status).await?.is_some() {}
     Ok(())
 }

@@ -99,8 +99,8 @@ impl TreeWalk<'_> {
     async fn resume(&self, mut positions: Vec<u128>) -> Result<TreePlace, Error> {
         let whole = positions.len() <= self.levels;
         positions.truncate(self.levels);
-        let there = self.loaders.comments.load_many(positions.iter().map(|position| self.id(*position))).await?;
-        let deleted = there.iter().position(Option::is_none);
+        let comments = self.loaders.comments.load_many(positions.iter().map(|position| self.id(*position))).await?;
+        let deleted = comments.iter().position(Option::is_none);
         if let Some(at) = deleted {
             positions.truncate(at + 1);
         }

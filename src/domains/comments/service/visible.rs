@@ -39,7 +39,7 @@ impl VisibleComment {
 }
 
 /// Loads the comments that the viewer may see, in the order of `ids`. A comment is visible if it exists, its status is visible and all of
-/// its ancestors exist; comments of a removed branch are hidden at once. A comment that a block hides is a placeholder. This is the only place
+/// its ancestors exist; comments of a deleted branch are hidden at once. A comment that a block hides is a placeholder. This is the only place
 /// with these rules. Up to four round trips for what is not cached: statuses, comments, ancestors, authors; two more for a viewer with blocks.
 ///
 /// # Errors

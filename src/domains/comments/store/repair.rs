@@ -36,10 +36,10 @@ pub(in super::super) async fn repair(
     repairs: &ThreadRepairs,
     removal: u64,
 ) -> Result<bool, Error> {
-    let mut has_removed_branches = false;
+    let mut has_deleted_branches = false;
     // The top ones first, since a script needs all ancestors.
     for (id, path) in &repairs.missing_ancestors {
-        has_removed_branches |= db.call::<u64>(change(&RESTORE_PARENT, log, *id, path).arg(removal)).await? == 2;
+        has_deleted_branches |= db.call::<u64>(change(&RESTORE_PARENT, log, *id, path).arg(removal)).await? == 2;
     }
     let mut scores: Vec<Cmd> = Vec::new();
     for (order, member) in &repairs.nonzero_scores {
@@ -67,7 +67,7 @@ pub(in super::super) async fn repair(
     };
     calls.extend(removed.iter().map(|it| remove(&it.comment)));
     db.call_many(calls).await?;
-    Ok(has_removed_branches)
+    Ok(has_deleted_branches)
 }
 
 fn place_call(

@@ -9,7 +9,7 @@ use crate::domains::users::user_key;
 use redis::cmd;
 
 static SHOW_REPOSTS: Script = Script::new(include_str!("../lua/show_reposts.lua"));
-static FORGET_HIDDEN_REPOSTS: Script = Script::allow_oom(include_str!("../lua/forget_hidden_reposts.lua"));
+static REMOVE_HIDDEN_REPOSTS: Script = Script::allow_oom(include_str!("../lua/remove_hidden_reposts.lua"));
 
 /// Hides the reposts of a followed account, or shows them again: the commit; `false` if `a` does not follow `b`. One script.
 pub(in super::super) async fn set(db: &Db, a: UserId, b: UserId, shown: bool) -> Result<bool, Error> {
@@ -26,9 +26,9 @@ pub(in super::super) async fn list(db: &Db, a: UserId) -> Result<Vec<UserId>, Er
     Ok(pairs.into_iter().filter(|(_, difference)| *difference == 0.0).map(|(id, _)| UserId(id)).collect())
 }
 
-/// Forgets what belonged to an earlier follow. One script.
+/// Removes `b` from the accounts whose reposts `a` hides, unless it was added under the present follow. One script.
 pub(in super::super) async fn remove(db: &Db, a: UserId, b: UserId) -> Result<(), Error> {
-    db.call::<u64>(Call::new(&FORGET_HIDDEN_REPOSTS, [keys::following(a), keys::hidden_reposts(a)]).arg(b.0)).await.map(drop)
+    db.call::<u64>(Call::new(&REMOVE_HIDDEN_REPOSTS, [keys::following(a), keys::hidden_reposts(a)]).arg(b.0)).await.map(drop)
 }
 
 /// Whether `viewer` follows accounts, and whether their reposts are hidden, in the order of `others`. One pipeline of two ZMSCORE.
@@ -39,6 +39,6 @@ pub(in super::super) async fn read(db: &Db, viewer: UserId, others: &[UserId]) -
     let mut replies = replies.into_iter();
     let mut scores = || decode::value::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
     let (follows, hidden) = (scores()?, scores()?);
-    // What belonged to an earlier follow is about to be forgotten.
+    // An entry of an earlier follow does not count; it is about to be removed.
     Ok(follows.into_iter().zip(hidden).map(|(follow, hidden)| (follow.is_some(), follow.is_some() && follow == hidden)).collect())
 }

@@ -43,8 +43,8 @@ pub(in super::super) async fn are_blocks(db: &Db, pairs: &[(UserId, UserId)]) ->
 pub(in super::super) async fn state_between(db: &Db, a: UserId, b: UserId) -> Result<BlockState, Error> {
     let query = |from: UserId, to: UserId| cmd("ZSCORE").arg(keys::blocks(from)).arg(to.0).take();
     let mut replies = db.read_many(vec![query(a, b), query(b, a)]).await?.into_iter();
-    let mut is_there = || decode::value::<Option<f64>>(replies.next().unwrap_or_default()).map(|score| score.is_some());
-    Ok(BlockState { blocks: is_there()?, is_blocked: is_there()? })
+    let mut is_member = || decode::value::<Option<f64>>(replies.next().unwrap_or_default()).map(|score| score.is_some());
+    Ok(BlockState { blocks: is_member()?, is_blocked: is_member()? })
 }
 
 /// The number of accounts that `id` blocks. One command.

@@ -19,7 +19,7 @@ static REQUEST_FRIEND: Script = Script::after(FRIENDS_PRELUDE, include_str!("../
 static REMOVE_FRIEND: Script = Script::allow_oom_after(FRIENDS_PRELUDE, include_str!("../lua/remove_friend.lua"));
 static WRITE_FRIEND: Script = Script::allow_oom_after(FRIENDS_PRELUDE, include_str!("../lua/write_friend.lua"));
 static RESERVE_FRIEND: Script = Script::new(include_str!("../lua/reserve_friend.lua"));
-static FORGET_FRIEND: Script = Script::allow_oom(include_str!("../lua/forget_friend.lua"));
+static REMOVE_DELETED_FRIEND: Script = Script::allow_oom(include_str!("../lua/remove_deleted_friend.lua"));
 
 /// The kind of a slot that is reserved for the second account of a pair: its side is written after the commit, and must then be within its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,7 +247,7 @@ pub(in crate::domains::relations) async fn remove_deleted_friend(
     let call = |other: &UserId| {
         let [friends, sent, received] = sets(*other);
         let keys = [friends, sent, received, keys::friend_slots(*other), user_key(*other)];
-        Call::new(&FORGET_FRIEND, keys).arg(deleted.0)
+        Call::new(&REMOVE_DELETED_FRIEND, keys).arg(deleted.0)
     };
     db.call_many(others.iter().map(call).collect()).await.map(drop)
 }

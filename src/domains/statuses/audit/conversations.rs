@@ -69,14 +69,14 @@ pub(super) async fn check_replies(
 ) -> Result<(), Error> {
     let places = replies.iter().filter_map(|(id, text)| Some(PlaceId { root: parse_reply(text)?.root, status: *id }));
     let field = |place: PlaceId| cmd("HEXISTS").arg(conversation_key(place.root)).arg(&place.status.0.to_be_bytes()[1..]).take();
-    let there = reader.query(places, field).await?;
+    let existing_places = reader.query(places, field).await?;
     for (id, text) in replies {
         let Some(reply) = parse_reply(text) else {
             found.add(&keys::status(*id), "what it replies to cannot be read");
             continue;
         };
         let place = PlaceId { root: reply.root, status: *id };
-        if there.read::<u64>(&place) != Some(1) && !reader.is_young(id.0) {
+        if existing_places.read::<u64>(&place) != Some(1) && !reader.is_young(id.0) {
             let settle = Remedy::SettlePlace(place);
             found.add_repairable(&keys::status(*id), format!("has no place in {}", conversation_key(reply.root)), [settle]);
         }

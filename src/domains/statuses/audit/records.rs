@@ -36,7 +36,7 @@ pub async fn status_records(
     let record = |id: &StatusId| match author(id) {
         Some(author) => StatusRecord::By(author),
         None if reader.is_young(id.0) => StatusRecord::InProgress,
-        None if marks.read::<i64>(id).is_some_and(|left| left > (TOMBSTONE_TTL - LEASE) as i64) => StatusRecord::InProgress,
+        None if marks.read::<i64>(id).is_some_and(|ttl| ttl > (TOMBSTONE_TTL - LEASE) as i64) => StatusRecord::InProgress,
         None => StatusRecord::Missing,
     };
     Ok(ids.iter().map(|id| (*id, record(id))).collect())

@@ -97,9 +97,9 @@ impl InteractionKind {
     /// The repair of all edges of a deleted status.
     pub(super) const fn purge_remedy(self, status: StatusId) -> Remedy {
         match self {
-            Self::Like => Remedy::ForgetLikes(status),
-            Self::Mark(Mark::Bookmark) => Remedy::ForgetBookmarks(status),
-            Self::Mark(Mark::Repost) => Remedy::ForgetReposts(status),
+            Self::Like => Remedy::PurgeLikes(status),
+            Self::Mark(Mark::Bookmark) => Remedy::PurgeBookmarks(status),
+            Self::Mark(Mark::Repost) => Remedy::PurgeReposts(status),
         }
     }
 }

@@ -181,7 +181,7 @@ impl PendingDeletion {
         Ok(self.names)
     }
 
-    /// Forgets the names of a status that was not deleted.
+    /// Acknowledges the entry of a status that was not deleted.
     pub(super) fn cancel(self, app: &App) {
         if let Some(lease) = self.lease {
             lease.ack(app);

@@ -93,7 +93,7 @@ fn too_many_likes() -> UserError {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget_likes_of(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
+pub async fn purge_likes_of_statuses(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
     let each = (LIKES_PER_PASS / ids.len().max(1)).max(1);
     let likers = store::remaining_likers(app.db(), ids, each).await?;
     let likes: Vec<_> = likers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();

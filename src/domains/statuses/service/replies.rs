@@ -178,7 +178,7 @@ pub(super) async fn count_reply(app: &App, id: StatusId, reply: Option<ReplyRef>
         return Ok(());
     }
     match reply.parent_author {
-        Some(author) if !users::exists(app, author).await? => store::forget_parent_authors(app.db(), &[id]).await,
+        Some(author) if !users::exists(app, author).await? => store::clear_parent_authors(app.db(), &[id]).await,
         _ => Ok(()),
     }
 }
@@ -256,7 +256,7 @@ pub async fn settle_replies_to_deleted(app: &App, place: PlaceId, progress: Prog
     let window = Window { below, above: 0, newest_first: true, limit: REPLIES_PER_PASS };
     let rows = conversations::replies(app, place, ReplySort::New, &[window]).await?.pop().unwrap_or_default();
     let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
-    store::forget_parent_authors(app.db(), &ids).await?;
+    store::clear_parent_authors(app.db(), &ids).await?;
     let last = ids.last().filter(|_| ids.len() == REPLIES_PER_PASS);
     Ok(last.map(|id| Progress { below: id.0, ..Progress::default() }))
 }

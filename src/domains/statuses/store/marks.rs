@@ -132,8 +132,8 @@ pub(in super::super) async fn current_many(db: &Db, mark: Mark, pairs: &[(UserId
     let mut replies = db.read_many(pairs.iter().flat_map(ask).collect()).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
     let mut id = |_| {
-        let (score, there): (Option<f64>, bool) = (decode::value(reply())?, decode::value(reply())?);
-        Ok(score.filter(|_| there).map(|score| score as u64))
+        let (score, status_exists): (Option<f64>, bool) = (decode::value(reply())?, decode::value(reply())?);
+        Ok(score.filter(|_| status_exists).map(|score| score as u64))
     };
     pairs.iter().map(&mut id).collect()
 }

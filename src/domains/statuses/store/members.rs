@@ -22,8 +22,8 @@ pub(super) async fn list_remaining(
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         let rows = decode::rows(replies.next().unwrap_or_default())?;
-        let there: bool = decode::value(replies.next().unwrap_or_default())?;
-        let members = if there { Vec::new() } else { rows.into_iter().map(|row| UserId(row.member)).collect() };
+        let status_exists: bool = decode::value(replies.next().unwrap_or_default())?;
+        let members = if status_exists { Vec::new() } else { rows.into_iter().map(|row| UserId(row.member)).collect() };
         found.push((*id, members));
     }
     Ok(found)

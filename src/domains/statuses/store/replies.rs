@@ -12,7 +12,7 @@ use crate::domains::users::user_key;
 use redis::cmd;
 
 static SET_REPLY_COUNT: Script = Script::allow_oom(include_str!("../lua/set_reply_count.lua"));
-static FORGET_PARENT_AUTHOR: Script = Script::allow_oom(include_str!("../lua/forget_parent_author.lua"));
+static CLEAR_PARENT_AUTHOR: Script = Script::allow_oom(include_str!("../lua/clear_parent_author.lua"));
 static ADD_DELETED_WITH_REPLIES: Script = Script::allow_oom(include_str!("../lua/add_deleted_with_replies.lua"));
 static SET_REPLY_POLICY: Script = Script::new(include_str!("../lua/set_reply_policy.lua"));
 
@@ -57,9 +57,9 @@ pub(in super::super) async fn set_policy(db: &Db, id: StatusId, author: UserId, 
     db.call(Call::new(&SET_REPLY_POLICY, [keys::status(id)]).arg(author.0).arg(policy)).await
 }
 
-/// Removes the authors of their parents from replies; ignores other statuses. One pipeline of scripts.
-pub(in super::super) async fn forget_parent_authors(db: &Db, ids: &[StatusId]) -> Result<(), Error> {
-    let calls = ids.iter().map(|id| Call::new(&FORGET_PARENT_AUTHOR, [keys::status(*id)]));
+/// Clears the parent's author in replies; ignores other statuses. One pipeline of scripts.
+pub(in super::super) async fn clear_parent_authors(db: &Db, ids: &[StatusId]) -> Result<(), Error> {
+    let calls = ids.iter().map(|id| Call::new(&CLEAR_PARENT_AUTHOR, [keys::status(*id)]));
     db.call_many(calls.collect()).await.map(drop)
 }
 
@@ -76,7 +76,7 @@ pub(in super::super) async fn deleted_with_replies(db: &Db, author: UserId, limi
     Ok(members.iter().filter_map(|member| decode_place(member)).collect())
 }
 
-/// Forgets places of an account. One command; nothing for none.
+/// Removes remembered places of an account. One command; nothing for none.
 pub(in super::super) async fn remove_deleted_with_replies(db: &Db, author: UserId, places: &[PlaceId]) -> Result<(), Error> {
     if places.is_empty() {
         return Ok(());

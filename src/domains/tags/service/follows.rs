@@ -85,12 +85,12 @@ pub async fn count_followed(app: &App, user: UserId) -> Result<u64, Error> {
     store::count_followed(app.db(), user).await
 }
 
-/// Forgets the tags that a deleted account followed. One command.
+/// Deletes the set of tags that a deleted account followed. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_followed(app: &App, user: UserId) -> Result<(), Error> {
-    store::delete_followed(app.db(), user).await
+    store::purge_followed(app.db(), user).await
 }
 
 /// All tags that an account follows: they are few, so pages are cut from them. A row has the follow's id as its member and its position.

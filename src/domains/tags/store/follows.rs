@@ -27,6 +27,6 @@ pub(in crate::domains::tags) async fn count_followed(db: &Db, user: UserId) -> R
 }
 
 /// Deletes the set of an account. One command.
-pub(in crate::domains::tags) async fn delete_followed(db: &Db, user: UserId) -> Result<(), Error> {
+pub(in crate::domains::tags) async fn purge_followed(db: &Db, user: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::followed_tags(user)).take()]).await.map(drop)
 }

@@ -120,8 +120,8 @@ fn entry_remedy(_: Feed, key: &str, member: u64) -> Vec<Remedy> {
 
 const fn remove_deleted_from(feed: Feed, status: StatusId) -> Remedy {
     match feed {
-        Feed::Home(owner) => Remedy::ForgetInHome { owner, status },
-        Feed::List(list) => Remedy::ForgetInList { list, status },
+        Feed::Home(owner) => Remedy::RemoveFromHome { owner, status },
+        Feed::List(list) => Remedy::RemoveFromList { list, status },
     }
 }
 
@@ -143,8 +143,8 @@ async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &
             match status_records.get(&StatusId(row.member)) {
                 Some(StatusRecord::By(author)) if Feed::Home(*author) != part.of => foreign.push((part, row.member, *author)),
                 Some(StatusRecord::Missing) => {
-                    let forget = remove_deleted_from(part.of, StatusId(row.member));
-                    found.add_repairable(&part.key, format!("there is no status {}", row.member), [forget]);
+                    let removal = remove_deleted_from(part.of, StatusId(row.member));
+                    found.add_repairable(&part.key, format!("there is no status {}", row.member), [removal]);
                 }
                 _ => {}
             }

@@ -20,16 +20,16 @@ const ACCOUNTS: usize = 1_000;
 /// Checks that feeds hold the reposts of their sources. A new follow is still adding them. One pipeline for each thousand sources, and two for those that
 /// have reposts.
 pub(super) async fn check_complete(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Findings) -> Result<(), Error> {
-    let mut wanted = Vec::new();
+    let mut sources = Vec::new();
     for (at, it) in feeds.iter().enumerate() {
         let window = Window { below: u64::MAX, above: it.floor.saturating_sub(1), newest_first: true, limit: LARGEST_FEED };
         let old = it.authors.iter().filter(|(author, edge)| !it.marked.contains(author) && !reader.is_young(*edge));
-        wanted.extend(old.map(|(author, _)| (at, *author, window)));
+        sources.extend(old.map(|(author, _)| (at, *author, window)));
     }
-    for wanted in wanted.chunks(ACCOUNTS) {
-        let windows: Vec<(UserId, Window)> = wanted.iter().map(|(_, author, window)| (*author, *window)).collect();
+    for chunk in sources.chunks(ACCOUNTS) {
+        let windows: Vec<(UserId, Window)> = chunk.iter().map(|(_, author, window)| (*author, *window)).collect();
         let mut expected = Vec::new();
-        for ((at, author, _), rows) in wanted.iter().zip(reposts_of(reader, &windows).await?) {
+        for ((at, author, _), rows) in chunk.iter().zip(reposts_of(reader, &windows).await?) {
             let old = rows.into_iter().filter(|row| !reader.is_young(row.position));
             expected.extend(old.map(|row| (*at, *author, FeedRow::of_repost(*author, row))));
         }

@@ -85,7 +85,7 @@ impl MergedFeed<'_> {
     async fn window(&mut self, mut window: Window) -> Result<Vec<FeedRow>, Error> {
         if self.floor == CEILING {
             // A dropped feed has no floor and no cached segments: only the page is merged.
-            let authors = sources::authors(self.app, self.feed).await?.0;
+            let authors = sources::authors_and_version(self.app, self.feed).await?.0;
             return merge::merge_profiles(self.app, &authors, self.cache.has_reposts, window).await;
         }
         let mut rows = Vec::new();
@@ -145,7 +145,7 @@ impl MergedFeed<'_> {
             true => Window { below: position.saturating_add(2).min(self.floor), above: 0, newest_first, limit },
             false => Window { below: self.floor, above: position.saturating_sub(2), newest_first, limit },
         };
-        let authors = sources::authors(self.app, self.feed).await?.0;
+        let authors = sources::authors_and_version(self.app, self.feed).await?.0;
         let rows = merge::merge_profiles(self.app, &authors, self.cache.has_reposts, window).await?;
         let mut key = SegmentKey { version: self.cache.version, above: window.above, below: window.below };
         match rows.last().filter(|_| rows.len() == limit) {

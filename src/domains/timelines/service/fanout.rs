@@ -86,23 +86,23 @@ impl FanoutPass {
             return self.purge_marks(app).await;
         }
         let (feeds, next) = feeds_of(app, self.author, self.is_pushed, progress).await?;
-        let mut there = match self.exists {
-            Some(there) => there,
+        let mut exists = match self.exists {
+            Some(exists) => exists,
             None => statuses::is_by(app, self.author, self.id).await?,
         };
         loop {
-            self.apply(app, &feeds, there).await?;
+            self.apply(app, &feeds, exists).await?;
             let now = statuses::is_by(app, self.author, self.id).await?;
-            if now == there {
+            if now == exists {
                 break;
             }
-            there = now;
+            exists = now;
         }
-        if next.is_none() && there {
+        if next.is_none() && exists {
             // The status is in every feed that it is pushed to, so subscribers can read it.
             statuses::publish(app, self.author, self.id, self.terms.clone()).await?;
         }
-        if next.is_some() || there { Ok(next) } else { self.purge_marks(app).await }
+        if next.is_some() || exists { Ok(next) } else { self.purge_marks(app).await }
     }
 
     /// One pass over the accounts that like the status or have marked it; after the last one its comments are removed, most of them in the background.
@@ -110,12 +110,12 @@ impl FanoutPass {
         if !statuses::purge_interactions(app, self.author, &[self.id]).await?.is_empty() {
             return Ok(Some(Progress { stage: MARKS, ..Progress::default() }));
         }
-        comments::delete_threads(app, &[self.id]).await?;
+        comments::purge_threads(app, &[self.id]).await?;
         Ok(None)
     }
 
-    async fn apply(&self, app: &App, feeds: &[Feed], there: bool) -> Result<(), Error> {
-        if !there {
+    async fn apply(&self, app: &App, feeds: &[Feed], exists: bool) -> Result<(), Error> {
+        if !exists {
             return store::remove(app.db(), feeds, &[FeedRow::of_status(self.id.0)]).await;
         }
         let ids = [self.id];

@@ -142,10 +142,10 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlem
             settled = EdgeSettlement::NoSource;
         }
         if let Some(undone) = edge.unfollowed {
-            purge_undone_follow(app, feed, source, undone).await?;
+            remove_undone_follow(app, feed, source, undone).await?;
         }
         if let (Feed::Home(owner), None) = (feed, edge.follow) {
-            graph::forget_hidden_reposts(app, owner, source).await?;
+            graph::remove_hidden_reposts(app, owner, source).await?;
         }
         if let Some(stats) = stats {
             fanout_mode::switch_if_due(app, source, stats).await?;
@@ -215,10 +215,10 @@ async fn write_other_side(app: &App, feed: Feed, source: UserId, edge: FollowEdg
 }
 
 /// Deletes the record of an undone follow or a removed member, after its statuses have left the feed.
-async fn purge_undone_follow(app: &App, feed: Feed, source: UserId, undone: u64) -> Result<(), Error> {
+async fn remove_undone_follow(app: &App, feed: Feed, source: UserId, undone: u64) -> Result<(), Error> {
     match feed {
-        Feed::Home(owner) => graph::forget_unfollowed(app, owner, source, undone).await,
-        Feed::List(list) => lists::forget_removed(app, list, source, undone).await,
+        Feed::Home(owner) => graph::remove_unfollowed(app, owner, source, undone).await,
+        Feed::List(list) => lists::remove_finished_removal(app, list, source, undone).await,
     }
 }
 

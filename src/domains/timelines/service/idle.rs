@@ -45,7 +45,7 @@ pub async fn rebuild(app: &App, feed: Feed, progress: Progress) -> Result<Option
         FeedPhase::Active => state.floor,
         FeedPhase::Rebuilding => CEILING,
     };
-    let (mut authors, edges) = sources::authors(app, feed).await?;
+    let (mut authors, edges) = sources::authors_and_version(app, feed).await?;
     authors.retain(|author| !marked.contains(author));
     let limit = missing.clamp(1, MAX_STATUSES_PER_SCRIPT);
     let all = Window { below, above: 0, newest_first: true, limit };

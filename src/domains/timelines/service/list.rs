@@ -67,7 +67,7 @@ pub async fn settle_list(app: &App, owner: UserId, list: UserListId, name: &str)
     events::publish_change(app, list.0);
     if !exists {
         // The list has no members any more, so nothing is added.
-        store::erase(app.db(), Feed::List(list)).await?;
+        store::delete_feed(app.db(), Feed::List(list)).await?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Pages of feeds: reads rows, and drops what the viewer does not see.
+//! Pages of feeds: reads rows, and drops the entries that the viewer may not see or that a rule of the feed hides.
 
 use super::super::feed_row::FeedRow;
 use super::load::FeedPart;
@@ -17,17 +17,17 @@ use crate::platform::journal::Feed;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The rows below a new repost that decide whether its event is sent: a read for each event and feed is bounded by them.
+/// The number of rows below a new repost that are searched for the same status before its event is sent. It bounds the read for each event and feed.
 const LIVE_DISTANCE: usize = 128;
-/// The fewest spare rows of a window for a viewer with mutes or blocks.
+/// Minimum number of spare rows of a window for a viewer with mutes or blocks.
 const MIN_SPARE: usize = 10;
 
-/// The repost by which a status is in a timeline.
+/// The repost that put a status into a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repost {
-    /// The id, which is its position.
+    /// The id of the repost, which is also its position.
     pub id: u64,
-    /// The account.
+    /// The account that reposted.
     pub by: UserId,
 }
 
@@ -36,7 +36,7 @@ pub struct Repost {
 pub struct FeedEntry {
     /// The status.
     pub seen: ViewedStatus,
-    /// The repost; `None` for a status as itself.
+    /// The repost; `None` if the entry is the status itself.
     pub repost: Option<Repost>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> FeedListing<'a> {
         Ok(self.hydrate(&[row.row()]).await?.pop().flatten())
     }
 
-    /// Notes which rows are reposts. Positions are unique.
+    /// Records the reposting account of each row that is a repost, by position. Positions are unique.
     fn record_reposters(&self, rows: &[FeedRow]) {
         let mut reposts = rows.iter().filter_map(|row| Some((row.position, row.reposter?))).peekable();
         if reposts.peek().is_some() {
@@ -86,11 +86,13 @@ impl<'a> FeedListing<'a> {
         rows.iter().any(|row| row.reposter.is_some()).then_some(rows)
     }
 
+    /// The former sources of the feed whose entries may not all be removed yet. No round trip if they are loaded.
     async fn former_sources(&self) -> Result<Vec<UserId>, Error> {
         Ok(self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?.former_sources)
     }
 
-    /// Keeps the statuses that the feed shows as themselves: not those of former sources, which are not all removed yet, and no replies to others.
+    /// Keeps the statuses that the feed shows: drops those of former sources, which may not all be removed yet, and replies that the feed does not show.
+    /// Not for reposted statuses.
     async fn keep_statuses(&self, found: Vec<Option<ViewedStatus>>) -> Result<Vec<Option<ViewedStatus>>, Error> {
         let sources = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?;
         let shown = |seen: &ViewedStatus| !sources.former_sources.contains(&seen.status.author);
@@ -103,7 +105,7 @@ impl<'a> FeedListing<'a> {
         self.loaders.statuses.load_many(rows.iter().map(|row| row.status)).await
     }
 
-    /// The entries that the viewer's rules leave, before repeated reposts are left out.
+    /// Hydrates rows, and drops entries that the viewer may not see or has hidden. Repeated reposts are still included.
     async fn visible(&self, rows: &[FeedRow]) -> Result<Vec<Option<FeedEntry>>, Error> {
         self.keep_visible(rows, self.load_statuses(rows).await?).await
     }
@@ -140,7 +142,7 @@ impl<'a> FeedListing<'a> {
         Ok(rows.iter().zip(own).zip(reposted).map(entry).collect())
     }
 
-    /// What the rules look up about rows, whose statuses were `found`, of a feed that has tags or not.
+    /// The parts of the feed that the rules about replies and reposts need for rows, whose statuses were `found`; the feed has tags or not.
     fn lookups(
         &self,
         rows: &[FeedRow],
@@ -155,16 +157,16 @@ impl<'a> FeedListing<'a> {
         parts
     }
 
-    /// As [`PageSource::hydrate`] for rows with reposts. One round trip more for what the rules look up, and for the rows below the reposts of statuses with
-    /// several reposts; another one if a reposted status is by a source of the feed. The older entries that decide which reposts are repeated are hydrated with
-    /// the rows.
+    /// Hydrates rows that include reposts, as [`PageSource::hydrate`], without repeated reposts. One more round trip for the lookups of the rules, and for
+    /// the rows below the reposts of statuses with several reposts; another one if a reposted status is by a source of the feed. The older entries that
+    /// decide which reposts are repeated are hydrated together with the rows.
     async fn drop_repeats(&self, rows: &[FeedRow], distance: usize) -> Result<Vec<Option<FeedEntry>>, Error> {
         let has_tags = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?.has_tags;
         let mut found = self.load_statuses(rows).await?;
         let repeats = PossibleRepeats::among(self.feed, has_tags, rows, &found);
         let lookups = self.lookups(rows, &found, has_tags, &repeats);
         let mut older = OlderRows::new(distance);
-        // Both begin at once, so that they are one batch.
+        // Both are started together, so that they share one batch.
         futures_util::try_join!(self.read_older(&mut older, &repeats.any), self.loaders.feeds.load_many(lookups))?;
         self.read_older(&mut older, &repeats.of_sources(self.loaders).await?).await?;
         let mut are_visible: HashMap<u64, bool> = HashMap::new();
@@ -204,7 +206,8 @@ impl<'a> FeedListing<'a> {
         Ok(statuses::keep_visible_reposts(self.loaders, vec![repost]).await?.pop().flatten().is_some())
     }
 
-    /// Reads the rows below each repost, as many as decide. One round trip if the rows are next to each other; none for no reposts.
+    /// Reads the rows below each repost that are searched for the same status. One round trip if the reposts are close to each other; none for no
+    /// reposts.
     async fn read_older(&self, older: &mut OlderRows, reposts: &[FeedRow]) -> Result<(), Error> {
         older.add_reposts(reposts);
         while let Some((below, above)) = older.next_unread() {
@@ -229,7 +232,8 @@ impl PageSource for FeedListing<'_> {
         Ok(found.into_iter().map(|found| found.rows.iter().map(FeedRow::row).collect()).collect())
     }
 
-    /// As many again for a viewer who is known to have mutes or blocks: a page is full after one read while less than half of the entries are dropped.
+    /// As many spare rows as requested rows for a viewer who is known to have mutes or blocks: one read fills a page while less than half of the entries
+    /// are dropped.
     fn spare_rows(&self, want: usize) -> usize {
         if relations::may_hide(self.loaders) { want.max(MIN_SPARE) } else { 0 }
     }

@@ -116,8 +116,8 @@ async fn newest_seen(loaders: &Loaders, feed: Feed, newest: FeedRow, shown: &[St
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn sources(app: &App, feed: Feed) -> Result<(Vec<UserId>, u64), Error> {
-    sources::authors(app, feed).await
+pub async fn sources_and_version(app: &App, feed: Feed) -> Result<(Vec<UserId>, u64), Error> {
+    sources::authors_and_version(app, feed).await
 }
 
 /// The tags whose statuses a feed shows, in the order of adding. One command.
@@ -152,12 +152,12 @@ pub async fn receives_repost(loaders: &Loaders, feed: Feed, row: FeedRow, exists
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn changes(app: &App, feeds: &[Feed]) -> Result<Vec<u64>, Error> {
+pub async fn source_versions(app: &App, feeds: &[Feed]) -> Result<Vec<u64>, Error> {
     let owner = |feed: &Feed| if let Feed::Home(owner) = feed { Some(*owner) } else { None };
     let list = |feed: &Feed| if let Feed::List(list) = feed { Some(*list) } else { None };
     let (owners, ids): (Vec<UserId>, Vec<UserListId>) =
         (feeds.iter().filter_map(owner).collect(), feeds.iter().filter_map(list).collect());
-    let (homes, lists) = futures_util::try_join!(graph::changes(app, &owners), lists::changes(app, &ids))?;
+    let (homes, lists) = futures_util::try_join!(graph::versions(app, &owners), lists::versions(app, &ids))?;
     let (mut homes, mut lists) = (homes.into_iter(), lists.into_iter());
     let next = |feed: &Feed| if owner(feed).is_some() { homes.next() } else { lists.next() };
     Ok(feeds.iter().map(next).map(Option::unwrap_or_default).collect())

@@ -65,15 +65,15 @@ pub async fn promoted_home(
 
 /// The positions of entries behind which a promoted one fits on a page of this size.
 fn promotion_positions(since: u8, entries: &[u64], size: usize) -> Vec<u64> {
-    let (mut since, mut left, mut places) = (since, size, Vec::new());
+    let (mut since, mut free_places, mut places) = (since, size, Vec::new());
     for position in entries {
-        if left == 0 {
+        if free_places == 0 {
             break;
         }
-        (since, left) = (since.saturating_add(1), left - 1);
-        if since >= MIN_DISTANCE && left > 0 {
+        (since, free_places) = (since.saturating_add(1), free_places - 1);
+        if since >= MIN_DISTANCE && free_places > 0 {
             places.push(*position);
-            (since, left) = (0, left - 1);
+            (since, free_places) = (0, free_places - 1);
         }
     }
     places

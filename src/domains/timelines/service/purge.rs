@@ -67,7 +67,7 @@ pub async fn purge_lists(app: &App, owner: UserId) -> Result<bool, Error> {
     for id in own {
         list::settle_list(app, owner, id, "").await?;
     }
-    lists::forget_all(app, owner, &ids).await?;
+    lists::remove_purged(app, owner, &ids).await?;
     parts.ack(app);
     Ok(false)
 }
@@ -77,6 +77,6 @@ pub async fn purge_lists(app: &App, owner: UserId) -> Result<bool, Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_home(app: &App, owner: UserId) -> Result<bool, Error> {
-    store::erase(app.db(), Feed::Home(owner)).await?;
+    store::delete_feed(app.db(), Feed::Home(owner)).await?;
     Ok(false)
 }

@@ -74,19 +74,19 @@ pub(super) async fn windows(
 /// Drops entries below the floor, and adds the statuses and reposts of marked authors above it, and the statuses of tags. One round trip for all, none
 /// without marks and tags; one or two more if the statuses of a few tags are much newer than those of the others.
 async fn above_the_floor(app: &App, since: ReadBarrier, pending: &mut [PendingWindow]) -> Result<(), Error> {
-    let mut wanted = Vec::new();
+    let mut parts = Vec::new();
     for (at, window) in pending.iter_mut().enumerate() {
         let floor = window.floor();
         window.rows.retain(|row| row.position >= floor);
         let upper = window.upper();
         if floor < CEILING && upper.above.saturating_add(1) < upper.below {
-            wanted.extend(merge::parts_of(&window.metadata.marked, upper).map(|part| (at, part)));
+            parts.extend(merge::parts_of(&window.metadata.marked, upper).map(|part| (at, part)));
         }
     }
-    let windows: Vec<(UserId, ProfilePart, Window)> = wanted.iter().map(|(_, window)| *window).collect();
+    let windows: Vec<(UserId, ProfilePart, Window)> = parts.iter().map(|(_, window)| *window).collect();
     let of_tags = pending.iter().map(|window| merge::merge_tags(app, since, &window.metadata.tags, window.key.window));
     let (found, of_tags) = try_join!(merge::read_parts(app, &windows), try_join_all(of_tags))?;
-    for ((at, _), rows) in wanted.into_iter().zip(found) {
+    for ((at, _), rows) in parts.into_iter().zip(found) {
         pending[at].rows.extend(rows);
     }
     for (window, tagged) in pending.iter_mut().zip(of_tags) {

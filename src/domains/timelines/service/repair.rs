@@ -46,7 +46,7 @@ pub async fn restore_list(app: &App, owner: UserId, list: UserListId) -> Result<
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_orphaned_list(app: &App, owner: Option<UserId>, list: UserListId) -> Result<(), Error> {
     if lists::purge_orphaned(app, owner, list).await? {
-        store::erase(app.db(), Feed::List(list)).await?;
+        store::delete_feed(app.db(), Feed::List(list)).await?;
     }
     Ok(())
 }

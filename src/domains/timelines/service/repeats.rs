@@ -1,48 +1,49 @@
-//! The rule that a feed shows a status once in a while: a repost is left out if the same status follows soon, as itself or as another repost. It is judged
-//! by the entries that the viewer's rules leave, when the feed is read, and does not depend on pages.
+//! The rule against repeated reposts: a feed omits a repost if one of the next older entries has the same status, as itself or as another repost. The rule
+//! counts only entries that the viewer can see. It is applied when the feed is read, and its result does not depend on the size of pages.
 //!
-//! Whether an older entry is visible is known only when it is hydrated. So the rule is judged with bounds, and hydrates an older entry only if the response
-//! depends on it: most reposts are decided by the rows alone.
+//! Whether an older entry is visible is known only after it was hydrated. So the rule computes a lower and an upper bound of the visible entries, and
+//! an older entry is hydrated only if the result depends on it. Most reposts are decided without hydrating any older entry.
 
 use super::super::feed_row::FeedRow;
 use crate::base::clock::MINUTE;
 use crate::base::ids::{StatusId, source};
 use std::collections::HashMap;
 
-/// The number of older entries among which a status is looked for. Rows are counted, so that a request is bounded whatever is hidden.
+/// The number of older rows that are searched for the same status. Hidden rows count, too, so that the work of a request is bounded.
 pub(super) const DISTANCE: usize = 1_000;
-/// The number of entries that are no reposts after which a status may be shown again.
+/// The number of visible statuses (not reposts) between a repost and the same status from which on both are shown.
 const MAX_BETWEEN: usize = 100;
-/// How much lower than a status's id the id of its repost may be: a minute, by which the clocks of two servers may differ.
+/// The largest difference by which the id of a repost may be lower than the id of its status: a minute, by which the clocks of two servers may differ.
 const MAX_SKEW: u64 = source::compose(source::EPOCH + MINUTE, 0, 0);
-/// The most entries that are hydrated at a time to decide about one repost.
+/// Maximum number of entries that are hydrated at once to decide about one repost.
 const BATCH: usize = 150;
 
-/// What is known about a repost.
+/// The decision about a repost, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RepeatState {
-    /// The status follows soon.
+    /// The same status follows: the repost is omitted.
     Repeated,
-    /// It does not.
+    /// The same status does not follow: the repost is shown.
     First,
-    /// It depends on whether these older rows are visible.
+    /// The decision depends on whether these older rows are visible.
     DependsOn(Vec<FeedRow>),
 }
 
-/// Judges the repost of a status by the rows below it, newest first.
+/// Decides whether a repost of `status` is repeated. `older` are the rows below the repost, newest first; `is_visible` is `None` for a row that is
+/// not hydrated yet.
 fn repeat_state(status: StatusId, older: &[FeedRow], is_visible: impl Fn(&FeedRow) -> Option<bool>) -> RepeatState {
     let is_same = |row: &FeedRow| row.status == status && is_visible(row) != Some(false);
     let Some(at) = older.iter().take(DISTANCE).position(is_same) else { return RepeatState::First };
-    // Entries between that are no reposts: those that are certainly visible, and those that may be.
+    // Bounds of the number of visible statuses in between, without reposts.
     let between = || older[..at].iter().filter(|row| row.reposter.is_none());
-    let fewest = between().filter(|row| is_visible(row) == Some(true)).count();
-    let most = between().filter(|row| is_visible(row) != Some(false)).count();
-    if fewest >= MAX_BETWEEN {
+    let lower_bound = between().filter(|row| is_visible(row) == Some(true)).count();
+    let upper_bound = between().filter(|row| is_visible(row) != Some(false)).count();
+    if lower_bound >= MAX_BETWEEN {
         return RepeatState::First;
     }
     let is_unknown = |row: &&FeedRow| is_visible(row).is_none();
     let own = older[at..=at].iter().filter(is_unknown);
-    let unknown: Vec<FeedRow> = match most < MAX_BETWEEN {
+    let unknown: Vec<FeedRow> = match upper_bound < MAX_BETWEEN {
         true => own.copied().collect(),
         false => own.chain(between().filter(is_unknown).take(BATCH)).copied().collect(),
     };
@@ -51,21 +52,21 @@ fn repeat_state(status: StatusId, older: &[FeedRow], is_visible: impl Fn(&FeedRo
 
 /// The rows below the reposts of a page.
 pub(super) struct OlderRows {
-    /// The number of rows below each repost that decide.
+    /// The number of rows below each repost that are searched.
     distance: usize,
-    /// The reposts, newest first, each with where the rows below it begin, once read: a list, and an index.
+    /// The reposts, newest first. After the rows below a repost were read: the index in `lists`, and the index in that list, at which they begin.
     reposts: Vec<(FeedRow, Option<(usize, usize)>)>,
     /// Lists of successive rows.
     lists: Vec<Vec<FeedRow>>,
 }
 
 impl OlderRows {
-    /// No rows; `distance` of them below a repost decide.
+    /// Creates an empty value; `distance` rows below each repost are searched.
     pub(super) const fn new(distance: usize) -> Self {
         Self { distance, reposts: Vec::new(), lists: Vec::new() }
     }
 
-    /// The number of rows below a repost that decide.
+    /// The number of rows below a repost that are searched.
     pub(super) const fn distance(&self) -> usize {
         self.distance
     }
@@ -85,7 +86,8 @@ impl OlderRows {
         Some((unread().next()?.0.position, oldest.saturating_sub(MAX_SKEW)))
     }
 
-    /// Adds the rows below a repost, newest first, of which at most `limit` were read. They serve all reposts with enough rows below them.
+    /// Adds the rows below the repost at position `below`, newest first, of which at most `limit` were read. Other reposts among these rows use them,
+    /// too, if the list has enough rows below them.
     pub(super) fn add_rows(&mut self, below: u64, rows: Vec<FeedRow>, limit: usize) {
         let (list, is_end) = (self.lists.len(), rows.len() < limit);
         for (repost, place) in self.reposts.iter_mut().filter(|(_, place)| place.is_none()) {
@@ -104,7 +106,7 @@ impl OlderRows {
         &rows[..rows.len().min(self.distance)]
     }
 
-    /// The rows whose visibility decides about reposts, each once.
+    /// The rows that must be hydrated to decide about the reposts, each once.
     pub(super) fn undecided(&self, are_visible: &HashMap<u64, bool>) -> Vec<FeedRow> {
         let mut rows = Vec::new();
         // A repost that is hidden anyway needs no decision.
@@ -119,7 +121,7 @@ impl OlderRows {
         rows
     }
 
-    /// Whether a repost is left out because its status follows soon.
+    /// Whether a repost is omitted because the same status follows.
     pub(super) fn is_repeat(&self, repost: &FeedRow, are_visible: &HashMap<u64, bool>) -> bool {
         let place = self.reposts.iter().find(|(row, _)| row == repost).and_then(|(_, place)| *place);
         let known = |row: &FeedRow| are_visible.get(&row.position).copied();

@@ -49,14 +49,14 @@ pub(super) async fn were_shown(loaders: &Loaders, feed: Feed, reposts: &[(u64, U
     accounts.sort_unstable();
     accounts.dedup();
     let named = relations::load_named(loaders, accounts.iter().copied(), false);
-    let (named, relationships, wanted) =
+    let (named, relationships, are_wanted) =
         try_join!(named, relations::relationships(loaders, &accounts), are_wanted(loaders, feed, &accounts))?;
     let is_shown = |(_, by, _): &(u64, UserId, StatusId)| {
         let at = accounts.binary_search(by).unwrap_or_default();
         can_show(RepostFacts {
             is_named: named.get(at).is_some_and(Option::is_some),
             is_muted: relationships.get(at).is_none_or(|relationship| relationship.mute.is_some()),
-            is_wanted: wanted.get(at) == Some(&true),
+            is_wanted: are_wanted.get(at) == Some(&true),
         })
     };
     Ok(reposts.iter().map(is_shown).collect())

@@ -104,8 +104,8 @@ pub(super) async fn remove_deleted(app: &App, feeds: &[Feed], rows: &[FeedRow]) 
     let (reposts, own): (Vec<FeedRow>, Vec<FeedRow>) = rows.iter().partition(|row| row.reposter.is_some());
     let ids: Vec<StatusId> = own.iter().map(|row| row.status).collect();
     if !ids.is_empty() {
-        let there = statuses::exist(app, &ids).await?;
-        let deleted: Vec<FeedRow> = own.iter().zip(there).filter(|(_, there)| !there).map(|(row, _)| *row).collect();
+        let exist = statuses::exist(app, &ids).await?;
+        let deleted: Vec<FeedRow> = own.iter().zip(exist).filter(|(_, exists)| !exists).map(|(row, _)| *row).collect();
         store::remove(app.db(), feeds, &deleted).await?;
     }
     remove_undone(app, feeds, reposts).await

@@ -8,13 +8,13 @@ use crate::domains::lists::service as lists;
 use crate::platform::journal::Feed;
 
 /// All authors whose statuses a feed shows, and the version of its sources. One round trip.
-pub(super) async fn authors(app: &App, feed: Feed) -> Result<(Vec<UserId>, u64), Error> {
+pub(super) async fn authors_and_version(app: &App, feed: Feed) -> Result<(Vec<UserId>, u64), Error> {
     match feed {
         Feed::Home(owner) => {
-            let (mut authors, edges) = graph::sources(app, owner).await?;
+            let (mut authors, version) = graph::followed_and_version(app, owner).await?;
             authors.push(owner);
-            Ok((authors, edges))
+            Ok((authors, version))
         }
-        Feed::List(list) => lists::sources(app, list).await,
+        Feed::List(list) => lists::members_and_version(app, list).await,
     }
 }

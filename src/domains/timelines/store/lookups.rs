@@ -52,7 +52,7 @@ impl LookupSets {
             (FeedLookup::RepostId(by, status), _) => Scores::One(sets.score(reposters_key(status), by)),
             (FeedLookup::Source(account), feed) => Scores::One(sets.score(sources_key(feed), account)),
             (FeedLookup::HiddenReposts(by), Feed::Home(owner)) => {
-                // What belonged to an earlier follow is about to be forgotten.
+                // An entry of an earlier follow does not count; it is about to be removed.
                 Scores::Equal(sets.score(hidden_reposts_key(owner), by), sets.score(sources_key(*feed), by))
             }
             (FeedLookup::HiddenReposts(_), Feed::List(_)) => Scores::None,

@@ -21,7 +21,8 @@ const ROUNDS: usize = 24;
 struct PendingReservation {
     request: ReservationRequest,
     reply: Option<ReservationReply>,
-    left: Option<Money>,
+    /// As [`ReservationResult::money_left`].
+    money_left: Option<Money>,
 }
 
 /// The result of a reservation.
@@ -30,8 +31,8 @@ pub(in crate::domains::ads) struct ReservationResult {
     pub(in crate::domains::ads) reply: ReservationReply,
     /// The day to which the impression counts.
     pub(in crate::domains::ads) day: u64,
-    /// The money that was left, if it did not pay for the requested ad, or for the best one.
-    pub(in crate::domains::ads) left: Option<Money>,
+    /// The money that the share and the pool have left, if it does not pay for the requested ad, or for the best one.
+    pub(in crate::domains::ads) money_left: Option<Money>,
 }
 
 /// Reserves impressions, independently of each other. One round trip if the shares have money, else one for each step of the grant. If the
@@ -44,7 +45,7 @@ pub(in crate::domains::ads) async fn reserve(
     collected: &mut HashSet<CampaignId>,
 ) -> Result<Vec<ReservationResult>, Error> {
     let mut all: Vec<PendingReservation> =
-        requests.into_iter().map(|request| PendingReservation { request, reply: None, left: None }).collect();
+        requests.into_iter().map(|request| PendingReservation { request, reply: None, money_left: None }).collect();
     for _ in 0..ROUNDS {
         let open: Vec<&mut PendingReservation> = all.iter_mut().filter(|one| one.reply.is_none()).collect();
         if open.is_empty() {
@@ -55,7 +56,7 @@ pub(in crate::domains::ads) async fn reserve(
     let result = |one: PendingReservation| ReservationResult {
         reply: one.reply.unwrap_or(ReservationReply::NoAd),
         day: one.request.day,
-        left: one.left,
+        money_left: one.money_left,
     };
     Ok(all.into_iter().map(result).collect())
 }
@@ -95,9 +96,9 @@ async fn request_grants(
                 one.request.grant = grant;
                 one.request.day = one.request.day.max(grant.day);
             }
-            GrantResult::Refused(left) => {
-                let left = Money(shortfall.free.0 + left.0);
-                (one.request.max_price, one.left) = (Some(left), Some(left));
+            GrantResult::Refused(money_left) => {
+                let money_left = Money(shortfall.free.0 + money_left.0);
+                (one.request.max_price, one.money_left) = (Some(money_left), Some(money_left));
                 // If one particular ad was requested, there is no cheaper ad to try.
                 one.reply = one.request.priced_ad.map(|_| ReservationReply::NoAd);
             }

@@ -60,7 +60,7 @@ fn decode_grant(reply: &str) -> Result<GrantResult, Error> {
         (Some("granted"), &[all, before, day]) => {
             Ok(GrantResult::Granted(Grant { total: all, before_day: before, day: to_u64(day)? }))
         }
-        (Some("refused"), &[left, _]) => Ok(GrantResult::Refused(Money(to_u64(left)?))),
+        (Some("refused"), &[free, _]) => Ok(GrantResult::Refused(Money(to_u64(free)?))),
         (Some("gone"), _) => Ok(GrantResult::NoCampaign),
         _ => Err(Error::corrupt("an unknown reply of grant_budget")),
     }

@@ -24,8 +24,8 @@ pub(in crate::domains::ads) async fn owned(app: &App, owner: UserId, id: Campaig
 /// Returns the state of a campaign with these ads.
 pub fn state(app: &App, kept: &CampaignDetails, ads: &[AdDetails]) -> CampaignState {
     let now = app.now();
-    let left = kept.campaign.budget.saturating_sub(ShareBalance::committed_budget(&kept.balances, now / DAY).whole);
-    let can_pay = ads.is_empty() || ads.iter().any(|it| it.ad.price() <= left);
+    let remaining_budget = kept.campaign.budget.saturating_sub(ShareBalance::committed_budget(&kept.balances, now / DAY).whole);
+    let can_pay = ads.is_empty() || ads.iter().any(|it| it.ad.price() <= remaining_budget);
     kept.campaign.state(now, can_pay)
 }
 

@@ -192,21 +192,21 @@ pub async fn update(app: &App, owner: UserId, id: CampaignId, change: &CampaignC
     change_campaign(app, owner, id, |kept| {
         check_not_stopped(&kept.campaign)?;
         let (new, keywords) = change.apply(&kept.campaign, now).map_err(Refusal::User)?;
-        let (add, remove) = keywords.map_or_else(Default::default, |wanted| difference(&kept.keywords, &wanted));
+        let (add, remove) = keywords.map_or_else(Default::default, |keywords| difference(&kept.keywords, &keywords));
         let same = new == kept.campaign && add.is_empty() && remove.is_empty();
         Ok((!same).then_some((new, add, remove)))
     })
     .await
 }
 
-/// Returns the keywords to add and to remove so that exactly `wanted` is left.
-fn difference(current: &[String], wanted: &[String]) -> (Vec<String>, Vec<String>) {
+/// Returns the keywords to add and to remove that turn `current` into `new`.
+fn difference(current: &[String], new: &[String]) -> (Vec<String>, Vec<String>) {
     let folded = |all: &[String]| all.iter().map(|keyword| normalize_keyword(keyword)).collect::<HashSet<_>>();
-    let (had, has) = (folded(current), folded(wanted));
+    let (had, has) = (folded(current), folded(new));
     let without = |all: &[String], others: &HashSet<String>| {
         all.iter().filter(|keyword| !others.contains(&normalize_keyword(keyword))).cloned().collect()
     };
-    (without(wanted, &had), without(current, &has))
+    (without(new, &had), without(current, &has))
 }
 
 /// Pauses a campaign. A repetition changes nothing. Costs as [`update`].
@@ -258,10 +258,10 @@ pub async fn stop(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
 /// # Errors
 /// `NOT_FOUND`; `INVALID_INPUT`, also for a stopped campaign; `LIMIT_REACHED` above 250 keywords; `RATE_LIMITED`.
 pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
-    let wanted = check_keywords(keywords)?;
+    let new = check_keywords(keywords)?;
     change_campaign(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {
         check_not_stopped(campaign)?;
-        let (add, _) = difference(keywords, &wanted);
+        let (add, _) = difference(keywords, &new);
         check_existing_keywords(&[&keywords[..], &add[..]].concat())?;
         Ok((!add.is_empty()).then(|| (campaign.clone(), add, Vec::new())))
     })

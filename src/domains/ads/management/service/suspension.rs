@@ -60,7 +60,7 @@ pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     let parts = campaigns.iter().map(|campaign| Task::Campaign { owner: user, campaign: *campaign });
     let parts = journal::begin_subtasks(app, parts).await?;
     for id in &campaigns {
-        settle::delete_campaign(app, user, *id).await?;
+        settle::purge_campaign(app, user, *id).await?;
     }
     parts.ack(app);
     if !campaigns.is_empty() {
@@ -74,6 +74,6 @@ pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
         accounts::store::remove_owned(app.db(), user, OwnedItem::Website(website)).await?;
     }
     parts.ack(app);
-    accounts::store::delete_suspension(app.db(), user).await?;
+    accounts::store::purge_suspension(app.db(), user).await?;
     Ok(false)
 }

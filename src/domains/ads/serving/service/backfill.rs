@@ -40,12 +40,12 @@ impl Decision<'_> {
             tries += count;
             let reservations = self.reservations_for(&ads, count).await?;
             ads.drain(..count);
-            for (share, left) in self.reserve(reservations).await? {
+            for (share, money_left) in self.reserve(reservations).await? {
                 // The listing is still correct if another ad is too expensive now. It is stale if the ad does not exist any more.
-                if left.is_none() {
+                if money_left.is_none() {
                     reevaluate(self.app, [share.campaign]);
                 }
-                ads.retain(|it| it.share != share || left.is_some_and(|left| it.ad.price() <= left));
+                ads.retain(|it| it.share != share || money_left.is_some_and(|money| it.ad.price() <= money));
             }
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! The ad decision: one step that checks the budget and the visitor's cap, charges and counts.
+//! The ad decision: selects candidates, and reserves an impression for each. The reservation checks the budget and the visitor's frequency cap,
+//! charges the price and counts the impression in one script.
 
 use crate::app::App;
 use crate::base::config::Auction;
@@ -25,8 +26,8 @@ use crate::domains::ads::tracking::store::traffic::HourlyTraffic;
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-/// Campaigns in the first batch of an evaluation.
-const CHUNK: usize = 32;
+/// Number of campaigns in the first batch that is evaluated; each further batch is four times as large.
+const FIRST_BATCH_SIZE: usize = 32;
 
 /// Serves the best eligible ads, of different campaigns first. Counts each impression, and charges its price or holds the price of its
 /// click. Returns the highest eCPM first; empty if no ad fits. Impressions beyond the plausible number for the address or the website are
@@ -36,22 +37,22 @@ const CHUNK: usize = 32;
 /// # Errors
 /// `NOT_FOUND` for an unknown key, `FORBIDDEN` for a website that is suspended or requires another server key, `INVALID_INPUT`;
 /// `RATE_LIMITED`.
-pub async fn serve(app: &App, address: Option<IpAddr>, ask: AdRequest) -> Outcome<Vec<Impression>> {
+pub async fn serve(app: &App, address: Option<IpAddr>, input: AdRequest) -> Outcome<Vec<Impression>> {
     rate_limit::charge(app, address).await?;
     let secret = app.cursors().await?.secret();
-    let request = check(secret, ask).map_err(Refusal::User)?;
+    let request = check(secret, input).map_err(Refusal::User)?;
     let ring = signing::ring(app).await?;
     let now = app.now();
     let mut candidates = CandidateMerge::new(request.slot, &request.keywords);
-    let want = request.count + usize::from(app.config().auction == Auction::SecondPrice);
-    let wanted = candidates.ranges_to_read(want);
+    let candidate_count = request.count + usize::from(app.config().auction == Auction::SecondPrice);
+    let ranges = candidates.ranges_to_read(candidate_count);
     let requester = request.address.map_or(Requester::Visitor(address), |visitor| Requester::Publisher(request.website, visitor));
     let mut limits = ImpressionLimits::new(app, secret, requester);
-    let data = store::read_decision_data(app.db(), now, request.website, request.visitor, limits.address, &wanted).await?;
+    let data = store::read_decision_data(app.db(), now, request.website, request.visitor, limits.address, &ranges).await?;
     let (owner, volume) = check_publisher(data.publisher, &request)?;
     limits.set_address_count(data.address_impression_count);
     limits.set_website(app, owner, &volume);
-    candidates.take(want, data.offers);
+    candidates.take(candidate_count, data.offers);
     let caps = CapHints::of(app);
     let (capped, collected, found) = (data.capped, HashSet::new(), Vec::new());
     let request = &request;
@@ -76,8 +77,8 @@ fn website_suspended() -> UserError {
 }
 
 impl Decision<'_> {
-    /// At the first price, reserves the best candidates at once, because most of them are eligible. Where a candidate fails, and at the
-    /// second price, evaluates campaigns before it reserves.
+    /// Selects and reserves the ads. In a first-price auction, reserves the best candidates without evaluating them, because most are eligible. In a
+    /// second-price auction, and to replace candidates that failed, evaluates campaigns before it reserves.
     async fn decide(&mut self) -> Result<(), Error> {
         if self.app.config().auction == Auction::FirstPrice {
             let batch = self.next(self.missing()).await?;
@@ -90,64 +91,67 @@ impl Decision<'_> {
 
     /// Evaluates campaigns in batches of growing size until enough are eligible, and reserves those.
     async fn evaluate_candidates(&mut self) -> Result<(), Error> {
-        let (mut bidders, mut evaluated, mut chunk): (Vec<Bid>, usize, usize) = (Vec::new(), 0, CHUNK);
-        let sets_price = usize::from(self.app.config().auction == Auction::SecondPrice);
+        let (mut bids, mut evaluated, mut batch_size): (Vec<Bid>, usize, usize) = (Vec::new(), 0, FIRST_BATCH_SIZE);
+        // At the second price, the bid after the last winner sets its price.
+        let price_setters = usize::from(self.app.config().auction == Auction::SecondPrice);
         while self.missing() > 0 {
-            let want = self.missing() + sets_price;
-            let enough = |bidders: &[Bid], best: Ecpm| bidders.get(want - 1).is_some_and(|it| it.ecpm >= best);
-            while !enough(&bidders, self.candidates.best_ecpm()) && evaluated < MAX_EVALUATED {
-                let batch = self.next(chunk.min(MAX_EVALUATED - evaluated)).await?;
+            let needed = self.missing() + price_setters;
+            let is_enough = |bids: &[Bid], best: Ecpm| bids.get(needed - 1).is_some_and(|it| it.ecpm >= best);
+            while !is_enough(&bids, self.candidates.best_ecpm()) && evaluated < MAX_EVALUATED {
+                let batch = self.next(batch_size.min(MAX_EVALUATED - evaluated)).await?;
                 if batch.is_empty() {
                     break;
                 }
-                (evaluated, chunk) = (evaluated + batch.len(), chunk * 4);
-                bidders.extend(self.evaluate(&batch).await?);
-                bidders.sort_by_key(|it| std::cmp::Reverse((it.ecpm, it.share.campaign)));
+                (evaluated, batch_size) = (evaluated + batch.len(), batch_size * 4);
+                bids.extend(self.evaluate(&batch).await?);
+                bids.sort_by_key(|it| std::cmp::Reverse((it.ecpm, it.share.campaign)));
             }
-            let rest = bidders.split_off(bidders.len().min(self.missing()));
-            if bidders.is_empty() {
+            let rest = bids.split_off(bids.len().min(self.missing()));
+            if bids.is_empty() {
                 break;
             }
-            let reservations = self.reservations_of(&bidders, rest.first().map(|it| it.ecpm)).await?;
-            bidders = rest;
+            let reservations = self.reservations_of(&bids, rest.first().map(|it| it.ecpm)).await?;
+            bids = rest;
             let failed = self.reserve(reservations).await?;
             reevaluate(self.app, failed.into_iter().map(|(share, _)| share.campaign));
         }
         Ok(())
     }
 
-    /// Evaluates a batch and returns the eligible bids. Campaigns that no visitor can be shown now have stale listings and are reevaluated.
+    /// Evaluates a batch and returns the eligible bids. A campaign that is not eligible for any visitor now has stale listings and is reevaluated.
     async fn evaluate(&mut self, batch: &[CampaignId]) -> Result<Vec<Bid>, Error> {
         let context = AdRequestContext { now: self.now, slot: self.request.slot, visitor: self.request.visitor };
-        let (mut bidders, mut capped, mut stale) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut bids, mut capped, mut stale) = (Vec::new(), Vec::new(), Vec::new());
         for (campaign, candidate) in batch.iter().zip(evaluate(self.app, context, batch).await?) {
             let Some(candidate) = candidate else {
                 stale.push(*campaign);
                 continue;
             };
             match candidate.best_bid(context) {
-                Ok(bidder) => bidders.push(bidder),
+                Ok(bid) => bids.push(bid),
                 Err(reasons) if reasons == [IneligibilityReason::Capped] => capped.push((*campaign, candidate.cap_period_end())),
                 Err(_) => stale.push(*campaign),
             }
         }
         reevaluate(self.app, stale);
         self.record_cap_hints(capped);
-        Ok(bidders)
+        Ok(bids)
     }
 
-    /// Builds reservation requests for the bids, the highest eCPM first. `after` is the eCPM that follows the last one and sets its price.
-    async fn reservations_of(&self, bidders: &[Bid], after: Option<Ecpm>) -> Result<Vec<ReservationRequest>, Error> {
-        let mut reservations = Vec::with_capacity(bidders.len());
-        for (at, it) in bidders.iter().enumerate() {
-            let price = price_of(self.app, &it.ad, it.ecpm, bidders.get(at + 1).map(|next| next.ecpm).or(after));
+    /// Builds reservation requests for the bids, the highest eCPM first. `after` is the eCPM of the bid after the last one, which sets the price of
+    /// the last one.
+    async fn reservations_of(&self, bids: &[Bid], after: Option<Ecpm>) -> Result<Vec<ReservationRequest>, Error> {
+        let mut reservations = Vec::with_capacity(bids.len());
+        for (at, it) in bids.iter().enumerate() {
+            let price = price_of(self.app, &it.ad, it.ecpm, bids.get(at + 1).map(|next| next.ecpm).or(after));
             reservations
                 .push(ReservationRequest { priced_ad: Some((it.ad.id.number, price)), ..self.reservation_for(it.share).await? });
         }
         Ok(reservations)
     }
 
-    /// Reserves the best ad of each of these campaigns.
+    /// Reserves the best ad of each campaign of a batch that was not evaluated. `floor` is the eCPM of the best other candidate: a campaign below it is
+    /// not reserved.
     async fn reserve_batch(&mut self, batch: &[CampaignId], floor: Ecpm) -> Result<(), Error> {
         let share_counts = share_counts::load(self.app, batch.iter().copied()).await?;
         let mut reservations = Vec::with_capacity(batch.len());

@@ -119,7 +119,7 @@ impl Decision<'_> {
         let requested: Vec<(Share, u64)> = reservations.iter().map(|ask| (ask.share, ask.impression)).collect();
         let all = budget::service::reserve(self.app, self.now, reservations, &mut self.collected).await?;
         let (mut failed, mut stale, mut capped) = (Vec::new(), Vec::new(), Vec::new());
-        for ((share, impression), ReservationResult { reply: reserved, day, left }) in requested.into_iter().zip(all) {
+        for ((share, impression), ReservationResult { reply: reserved, day, money_left }) in requested.into_iter().zip(all) {
             let campaign = share.campaign;
             match reserved {
                 ReservationReply::Served(served) => {
@@ -132,7 +132,7 @@ impl Decision<'_> {
                     self.candidates.put_back(ecpm, campaign);
                     stale.push(campaign);
                 }
-                _ => failed.push((share, left)),
+                _ => failed.push((share, money_left)),
             }
         }
         reevaluate(self.app, stale);

@@ -74,8 +74,8 @@ impl Candidate {
 
     /// Returns the best ad that the campaign can pay for, else its best ad.
     pub(in crate::domains::ads) fn best(&self, now: Millis) -> Option<&(Arc<Ad>, Ecpm)> {
-        let left = spendable(&self.campaign, self.committed, now);
-        self.ads.iter().find(|(ad, _)| ad.price() <= left).or(self.ads.first())
+        let spendable_money = spendable(&self.campaign, self.committed, now);
+        self.ads.iter().find(|(ad, _)| ad.price() <= spendable_money).or(self.ads.first())
     }
 
     /// Returns the end of the visitor's cap period.
@@ -98,8 +98,8 @@ impl Candidate {
         if !reasons.is_empty() {
             return Err(reasons);
         }
-        let left = spendable(&self.campaign, self.committed, context.now);
-        Ok(self.ads.iter().filter(move |(ad, _)| ad.price() <= left).map(|(ad, ecpm)| Bid {
+        let spendable_money = spendable(&self.campaign, self.committed, context.now);
+        Ok(self.ads.iter().filter(move |(ad, _)| ad.price() <= spendable_money).map(|(ad, ecpm)| Bid {
             ecpm: *ecpm,
             share: self.share,
             campaign_name: self.campaign.name.clone(),
@@ -214,15 +214,15 @@ impl Evaluation<'_> {
 /// Loads the best ad of each campaign, and the other ads of campaigns that cannot pay for the best or promote statuses. No round trip for
 /// cached ads.
 async fn ads_of(app: &App, now: Millis, evaluations: &[Option<Evaluation<'_>>]) -> Result<HashMap<AdId, Arc<Ad>>, Error> {
-    let there = || evaluations.iter().flatten();
+    let evaluated = || evaluations.iter().flatten();
     let id = |it: &Evaluation<'_>, number: u64| AdId { campaign: it.campaign.id, number };
-    let best = DistinctValues::of(there().filter_map(|it| Some(id(it, it.rank.first()?.0))));
+    let best = DistinctValues::of(evaluated().filter_map(|it| Some(id(it, it.rank.first()?.0))));
     let mut ads = ad_cache::load(app, &best.all).await?;
     let mut others = Vec::new();
-    for it in there() {
+    for it in evaluated() {
         let Some(((first, _), rest)) = it.rank.split_first() else { continue };
-        let left = spendable(&it.campaign, it.committed, now);
-        if it.slot == Slot::InFeed || ads.get(&id(it, *first)).is_none_or(|ad| ad.price() > left) {
+        let spendable_money = spendable(&it.campaign, it.committed, now);
+        if it.slot == Slot::InFeed || ads.get(&id(it, *first)).is_none_or(|ad| ad.price() > spendable_money) {
             others.extend(rest.iter().map(|(ad, _)| id(it, *ad)));
         }
     }

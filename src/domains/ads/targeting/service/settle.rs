@@ -42,16 +42,16 @@ const MAX_RELEASED_HOLDS: usize = 1_000;
 pub async fn settle_owned(app: &App, owner: UserId, id: CampaignId) -> Result<(), Error> {
     let mut written = None;
     loop {
-        let there = campaigns::store::exists(app.db(), id).await?;
-        if written == Some(there) {
+        let exists = campaigns::store::exists(app.db(), id).await?;
+        if written == Some(exists) {
             return settle(app, id).await;
         }
-        if !there {
+        if !exists {
             accounts::store::remove_owned(app.db(), owner, OwnedItem::Campaign(id)).await?;
         } else if add_to_owner(app, owner, id).await? == AddOwnedResult::NoAccount {
-            return delete_campaign(app, owner, id).await;
+            return purge_campaign(app, owner, id).await;
         }
-        written = Some(there);
+        written = Some(exists);
     }
 }
 
@@ -80,16 +80,16 @@ pub(in crate::domains::ads) async fn settle_with_removed_keywords(
     let now = app.now();
     let of = |slot: Slot| removed.iter().map(move |keyword| Listing::for_keyword(slot, keyword));
     let mut possible: HashSet<Listing> = Slot::ALL.into_iter().flat_map(of).collect();
-    let Some(mut state) = read_state(app, id, now).await? else { return remove_deleted_campaign(app, id).await };
+    let Some(mut state) = read_state(app, id, now).await? else { return purge_late_data(app, id).await };
     for round in 1.. {
         if !state.owner_exists {
-            return delete_campaign(app, state.inputs.campaign.owner, id).await;
+            return purge_campaign(app, state.inputs.campaign.owner, id).await;
         }
-        let wanted = plan(&state.inputs, now);
-        write(app, &state, &wanted, &mut possible, now).await?;
-        let Some(after) = self::read_state(app, id, now).await? else { return remove_deleted_campaign(app, id).await };
+        let planned = plan(&state.inputs, now);
+        write(app, &state, &planned, &mut possible, now).await?;
+        let Some(after) = self::read_state(app, id, now).await? else { return purge_late_data(app, id).await };
         let same = after.inputs.campaign == state.inputs.campaign && after.owner_exists;
-        if same && wanted.covers(&plan(&after.inputs, now)) {
+        if same && planned.covers(&plan(&after.inputs, now)) {
             break;
         }
         if round == ROUNDS {
@@ -137,8 +137,8 @@ async fn without_deleted_statuses(app: &App, mut ads: Vec<(Ad, Tally)>) -> Resul
     if promoted.is_empty() {
         return Ok(ads);
     }
-    let there = statuses::exist(app, &promoted).await?;
-    let deleted: HashSet<StatusId> = promoted.into_iter().zip(there).filter(|(_, there)| !there).map(|(id, _)| id).collect();
+    let exist = statuses::exist(app, &promoted).await?;
+    let deleted: HashSet<StatusId> = promoted.into_iter().zip(exist).filter(|(_, exists)| !exists).map(|(id, _)| id).collect();
     ads.retain(|(ad, _)| ad.creative.status().is_none_or(|id| !deleted.contains(&id)));
     Ok(ads)
 }
@@ -147,42 +147,42 @@ async fn without_deleted_statuses(app: &App, mut ads: Vec<(Ad, Tally)>) -> Resul
 async fn write(
     app: &App,
     state: &SettlingInputs,
-    wanted: &ListingPlan,
+    planned: &ListingPlan,
     possible: &mut HashSet<Listing>,
     now: Millis,
 ) -> Result<(), Error> {
     let (db, id) = (app.db(), state.inputs.campaign.id);
-    let there: Vec<(Listing, Ecpm)> = wanted
+    let entries: Vec<(Listing, Ecpm)> = planned
         .offers
         .iter()
         .flat_map(|(slot, ecpm)| store::listings(*slot, &state.inputs.keywords).into_iter().map(|listing| (listing, *ecpm)))
         .collect();
-    let listings: HashSet<Listing> = there.iter().map(|(listing, _)| *listing).collect();
+    let listings: HashSet<Listing> = entries.iter().map(|(listing, _)| *listing).collect();
     let current: HashSet<String> = listings.iter().map(ToString::to_string).collect();
-    let left: Vec<&(String, Millis)> = state.listed.iter().filter(|(text, _)| !current.contains(text)).collect();
-    possible.extend(left.iter().filter_map(|(text, _)| Listing::parse(text)));
+    let outdated: Vec<&(String, Millis)> = state.listed.iter().filter(|(text, _)| !current.contains(text)).collect();
+    possible.extend(outdated.iter().filter_map(|(text, _)| Listing::parse(text)));
     if state.listed.len() >= MAX_LISTED {
         // The record may have more entries. The current listings, in any slot, are among those that were written last.
         let all = |slot: &Slot| [store::listings(*slot, &state.inputs.keywords), store::listings(*slot, &[])].concat();
         possible.extend(Slot::ALL.iter().flat_map(all));
     }
     let elsewhere: Vec<Listing> = possible.iter().filter(|listing| !listings.contains(listing)).copied().collect();
-    let guard = wanted.next_evaluation.unwrap_or(Millis::MAX).min(now + REPAIR_DELAY);
+    let guard = planned.next_evaluation.unwrap_or(Millis::MAX).min(now + REPAIR_DELAY);
     try_join!(store::write_shares(db, &state.inputs), store::record_listings(db, id, &listings, now, guard))?;
-    store::update_listings(db, id, &there, &elsewhere).await?;
+    store::update_listings(db, id, &entries, &elsewhere).await?;
     possible.extend(listings);
-    let times: Vec<Millis> = left.iter().map(|(_, at)| *at).collect();
+    let times: Vec<Millis> = outdated.iter().map(|(_, at)| *at).collect();
     let (before, next) = store::prune_times(&times, &state.listed, now);
-    let before = (!left.is_empty()).then_some(before);
-    store::prune(db, id, before, wanted.next_evaluation.into_iter().chain(next).min()).await
+    let before = (!outdated.is_empty()).then_some(before);
+    store::prune(db, id, before, planned.next_evaluation.into_iter().chain(next).min()).await
 }
 
-/// Removes the remaining data of a deleted campaign: a concurrent settling may have written data that it had read before. Planned listings are in
+/// Purges data of a deleted campaign that a concurrent settling has written, because it had read the campaign before. Planned listings are in
 /// `listed`, which is deleted last, together with the schedule entry.
-async fn remove_deleted_campaign(app: &App, id: CampaignId) -> Result<(), Error> {
+async fn purge_late_data(app: &App, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
     let shares = share_counts::load(app, [id]).await?.shares_of(id).max(app.config().ad_shares.unwrap_or(0)).max(CLUSTER_SHARES);
-    store::forget_shares(db, id, shares).await?;
+    store::purge_late_shares(db, id, shares).await?;
     loop {
         let listed = store::recorded_listings(db, id).await?;
         let listings: Vec<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
@@ -196,11 +196,12 @@ async fn remove_deleted_campaign(app: &App, id: CampaignId) -> Result<(), Error>
     if campaigns::store::exists(db, id).await? { Box::pin(settle(app, id)).await } else { Ok(()) }
 }
 
-/// Deletes a campaign with all its data, the entry in the owner's list last. A concurrent settling also finds that the owner was deleted.
+/// Purges a campaign whose owner was deleted: all its data, and the entry in the owner's list last. A concurrent settling also finds that the owner was
+/// deleted.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: repeat the deletion.
-pub(in crate::domains::ads) async fn delete_campaign(app: &App, owner: UserId, id: CampaignId) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn purge_campaign(app: &App, owner: UserId, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
     if let Some(CampaignSnapshot { campaign, ads, recorded_listings: listed, .. }) = campaigns::store::read(db, id).await? {
         let listed: Vec<Listing> = listed.iter().filter_map(|(text, _)| Listing::parse(text)).collect();
@@ -208,7 +209,7 @@ pub(in crate::domains::ads) async fn delete_campaign(app: &App, owner: UserId, i
         budget::store::purge_shares(db, id, campaign.shares, app.now()).await?;
         campaigns::store::purge_campaign(db, id, &ads).await?;
     }
-    remove_deleted_campaign(app, id).await?;
+    purge_late_data(app, id).await?;
     accounts::store::remove_owned(db, owner, OwnedItem::Campaign(id)).await
 }
 

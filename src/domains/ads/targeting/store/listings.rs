@@ -42,12 +42,12 @@ pub(in crate::domains::ads) async fn record_listings(
 pub(in crate::domains::ads) async fn update_listings(
     db: &Db,
     id: CampaignId,
-    there: &[(Listing, Ecpm)],
+    entries: &[(Listing, Ecpm)],
     elsewhere: &[Listing],
 ) -> Result<(), Error> {
     let add =
         |(listing, ecpm): &(Listing, Ecpm)| cmd("ZADD").arg(keys::offers(listing)).arg(*ecpm).arg(&to_member(id)[..]).take();
-    let commands = there.iter().map(add).chain(elsewhere.iter().map(|listing| removal(listing, id)));
+    let commands = entries.iter().map(add).chain(elsewhere.iter().map(|listing| removal(listing, id)));
     db.write_many_allow_oom(commands.collect()).await.map(drop)
 }
 

@@ -12,4 +12,4 @@ pub(in crate::domains::ads) use listings::{
     list_due_campaigns, listings, postpone, prune, prune_times, record_listings, recorded_listings, remove_recorded_listings,
     unlist, update_listings,
 };
-pub(in crate::domains::ads) use shares::{forget_shares, write_shares};
+pub(in crate::domains::ads) use shares::{purge_late_shares, write_shares};

@@ -8,7 +8,7 @@ use crate::domains::ads::keys;
 use crate::domains::ads::model::{Share, Slot};
 use crate::domains::ads::targeting::model::ListingInputs;
 
-static FORGET_SHARE: Script = Script::new(include_str!("../../lua/forget_share.lua"));
+static PURGE_LATE_SHARE: Script = Script::new(include_str!("../../lua/purge_late_share.lua"));
 static WRITE_SHARE: Script = Script::allow_oom(include_str!("../../lua/write_share.lua"));
 
 /// Copies a campaign's definition and the order of its ads to its shares, over an older copy. One script a share, in one pipeline.
@@ -32,10 +32,13 @@ pub(in crate::domains::ads) async fn write_shares(db: &Db, facts: &ListingInputs
 }
 
 /// Removes late writes to the shares of a deleted campaign. One script for each share, in one pipeline.
-pub(in crate::domains::ads) async fn forget_shares(db: &Db, id: CampaignId, shares: u64) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn purge_late_shares(db: &Db, id: CampaignId, shares: u64) -> Result<(), Error> {
     let call = |share: Share| {
         let ranks = Slot::ALL.map(|slot| keys::rank(share, slot));
-        Call::with_keys(&FORGET_SHARE, [keys::share(share), keys::ad_stats(share)].into_iter().chain(ranks).collect::<Vec<_>>())
+        Call::with_keys(
+            &PURGE_LATE_SHARE,
+            [keys::share(share), keys::ad_stats(share)].into_iter().chain(ranks).collect::<Vec<_>>(),
+        )
     };
     db.call_many(Share::all(id, shares).map(call).collect()).await.map(drop)
 }

@@ -1,5 +1,5 @@
--- remove_list.lua - removes a list from its owner's set, which commits the deletion, and records the list's id, so that a delayed write cannot
--- restore the list.
+-- delete_list.lua - deletes a list: removes it from its owner's set, which is the commit, and records its id, so that a delayed write
+-- cannot restore the list.
 -- KEYS 1 lists:{uid}  2 dropped:{uid}  3 user:{uid}
 -- ARGV 1 list id  2 now, ms  3 how long the ids of deleted lists are kept, ms  4 the most ids to keep
 -- Returns 1 deleted | 2 deleted before | 0 the account has no such list

@@ -1,4 +1,4 @@
--- forget_friend.lua - removes a deleted account from the friends and the friend requests of another. Follows are removed elsewhere.
+-- remove_deleted_friend.lua - removes a deleted account from the friends and the friend requests of another. Follows are removed elsewhere.
 -- KEYS 1 friends:{a}  2 friend_requests_sent:{a}  3 friend_requests_received:{a}  4 friend_slots:{a}  5 user:{a}
 -- ARGV 1 b
 -- Returns 1 | 0 there was no friendship

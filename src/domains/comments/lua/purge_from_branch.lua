@@ -1,4 +1,4 @@
--- delete_from_branch.lua - deletes a comment of a removed branch; its replies are next.
+-- purge_from_branch.lua - deletes a comment of a deleted branch; its replies are next.
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 id of the removal
 -- Returns 1 | 0 there is none

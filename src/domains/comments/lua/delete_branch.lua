@@ -1,4 +1,4 @@
--- remove_branch.lua - removes a comment with its branch: from here on none of it can be read. The comments below are deleted later.
+-- delete_branch.lua - deletes a comment with its branch: from here on none of it can be read. The comments below are deleted later.
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 how long deleted comments are remembered, ms  8 how many  9 the requesting account  10 id of the removal
 -- Returns the number of removed comments | 0 no such comment | -1 not allowed

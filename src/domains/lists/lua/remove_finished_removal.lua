@@ -1,4 +1,4 @@
--- forget_removed.lua - forgets the removal of a member whose statuses have left the timeline.
+-- remove_finished_removal.lua - deletes the record of the removal of a member whose statuses have left the timeline.
 -- KEYS 1 removed:{lid}
 -- ARGV 1 user id  2 id of the removal that is done
 -- Returns 1 | 0 the account was removed again since, or it was done before

@@ -1,4 +1,4 @@
--- forget_parent_author.lua - removes the author of the parent from a reply.
+-- clear_parent_author.lua - clears the author of the parent in a reply's record.
 -- KEYS 1 status:{id}
 -- ARGV none
 -- Returns 1 | 0 it is no reply

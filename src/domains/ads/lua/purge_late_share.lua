@@ -1,4 +1,4 @@
--- forget_share.lua - deletes the keys of a share that a late write created for a deleted campaign. A share that was granted money is kept: its
+-- purge_late_share.lua - deletes the keys of a share that a late write created for a deleted campaign. A share that was granted money is kept: its
 -- campaign exists.
 -- KEYS 1 share:{C.n}  2 offered:{C.n}  3…6 rank:{C.n}:SLOT
 -- ARGV none
