@@ -136,6 +136,13 @@ impl Db {
             .map(|client_cache| client_cache.version(key))
     }
 
+    /// Caches the value of a key that was read at `version`.
+    pub(super) fn cache<T: EstimatedSize + Send + Sync + 'static>(&self, key: &str, version: KeyVersion, value: Arc<T>) {
+        if let Some(client_cache) = self.topology.client_cache() {
+            client_cache.insert(key, version, value);
+        }
+    }
+
     /// Replaces the cached value of a key by what `update` makes of it and of a reply that was read at `version`.
     pub(super) fn update_cached<T: EstimatedSize + Send + Sync + 'static>(
         &self,

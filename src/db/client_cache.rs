@@ -23,7 +23,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tokio::sync::Notify;
 
 /// The kinds of keys that are cached: the part before the colon.
-const KINDS: [&str; 8] = ["following", "members", "reposters", "reposts_hidden", "session", "status", "tag", "user"];
+const KINDS: [&str; 10] =
+    ["followed_tags", "following", "list_tags", "members", "reposters", "reposts_hidden", "session", "status", "tag", "user"];
 /// The number of write counters. Keys that share a counter are invalidated together.
 const WRITE_COUNTERS: usize = 1 << 16;
 /// The typical size of a value in bytes.

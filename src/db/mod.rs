@@ -30,6 +30,7 @@ pub mod script;
 pub mod secret;
 mod settings;
 pub mod snapshot;
+pub mod speculative_read;
 pub mod spread;
 pub mod target;
 mod timing;

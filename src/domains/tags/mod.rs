@@ -27,5 +27,6 @@ mod store;
 pub use graphql::{FollowedTagMutation, FollowedTagQuery};
 pub use load::{FollowedTagFetcher, TagCountFetcher};
 pub use model::{IndexedNames, MAX_FOLLOWED_TAGS, MAX_MENTIONS, MAX_TAGGED};
+pub use store::cached_set::{TagsOfSet, read_beside};
 pub use store::follows::followed_tags;
 pub use store::sets::{AddTagResult, TagSet, add as add_tag, names as decode_names, names_command, remove as remove_tag};

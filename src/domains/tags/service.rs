@@ -4,6 +4,7 @@ pub mod follows;
 
 use super::model::IndexedNames;
 use super::store;
+use super::store::cached_set::TagsOfSet;
 use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -49,7 +50,7 @@ pub async fn windows(app: &App, since: ReadBarrier, windows: &[(TagId, Window)])
 }
 
 /// The first statuses of a window over those of `tags` whose cached newest statuses contain it, in its order, each once, and the other tags. No round trip.
-pub fn merge_cached(app: &App, since: ReadBarrier, tags: &[TagId], window: &Window) -> (Vec<StatusId>, Vec<TagId>) {
+pub fn merge_cached(app: &App, since: ReadBarrier, tags: &TagsOfSet, window: &Window) -> (Vec<StatusId>, Vec<TagId>) {
     store::heads::merge_cached(app.db(), since, tags, window)
 }
 

@@ -1,5 +1,6 @@
 //! Tags and mentions in Redis.
 
+pub(super) mod cached_set;
 pub(super) mod follows;
 pub(super) mod heads;
 pub(super) mod sets;

@@ -3,9 +3,11 @@
 use super::feed_row::FeedRow;
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
-use crate::base::ids::{StatusId, TagId, UserId, source};
+use crate::base::ids::{StatusId, UserId, source};
 use crate::base::page::Window;
+use crate::domains::tags::TagsOfSet;
 use std::fmt;
+use std::sync::Arc;
 
 /// A position above every status.
 pub(super) const CEILING: u64 = source::MAX + 1;
@@ -68,7 +70,7 @@ pub(super) struct FeedMetadata {
     /// The sources whose statuses are merged when the feed is read.
     pub(super) marked: Vec<UserId>,
     /// The tags whose statuses are merged when the feed is read.
-    pub(super) tags: Vec<TagId>,
+    pub(super) tags: Arc<TagsOfSet>,
     /// Accounts that are no longer sources, but whose statuses may still be among the entries. These statuses are hidden.
     pub(super) former_sources: Vec<UserId>,
 }

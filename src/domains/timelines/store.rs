@@ -13,6 +13,7 @@ use crate::base::error::Error;
 use crate::base::ids::{StatusId, TagId, UserId, source};
 use crate::base::page::Window;
 use crate::db::script::{Call, Script};
+use crate::db::speculative_read::SpeculativeRead;
 use crate::db::{Db, ReadBarrier, decode, ranges};
 use crate::domains::tags;
 use crate::platform::events::{self, LogPosition};
@@ -64,7 +65,9 @@ pub(super) async fn read(
     let with_position = with_position && position.is_none();
     let mut commands = if with_position { events::position_commands(db) } else { Vec::new() };
     let shards = commands.len();
-    commands.extend(feeds.iter().flat_map(|feed| [marked_command(*feed), tags_command(*feed), former_sources_command(*feed)]));
+    let of_tags: Vec<_> = feeds.iter().map(|feed| tags::read_beside(db, &sources::tags_of(*feed))).collect();
+    commands.extend(feeds.iter().flat_map(|feed| [marked_command(*feed), former_sources_command(*feed)]));
+    commands.extend(of_tags.iter().filter_map(SpeculativeRead::command));
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
     commands.extend(windows.iter().map(|(feed, window)| ranges::command(&keys::entries(*feed), window)));
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
@@ -77,12 +80,10 @@ pub(super) async fn read(
     let mut reply = || replies.next().unwrap_or_default();
     let mut metadata = Vec::with_capacity(feeds.len());
     for _ in feeds {
-        metadata.push(FeedMetadata {
-            marked: users(reply())?,
-            tags: tags::decode_names(reply())?,
-            former_sources: users(reply())?,
-            ..FeedMetadata::default()
-        });
+        metadata.push(FeedMetadata { marked: users(reply())?, former_sources: users(reply())?, ..FeedMetadata::default() });
+    }
+    for (metadata, of_tags) in metadata.iter_mut().zip(of_tags) {
+        metadata.tags = of_tags.finish(db, since, &mut reply).await?.unwrap_or_default();
     }
     for metadata in &mut metadata {
         metadata.state = state_of(reply())?;

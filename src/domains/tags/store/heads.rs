@@ -1,6 +1,7 @@
 //! The newest statuses of tags, cached in the process: a home with a hundred followed tags reads all of them for every page.
 
 use super::super::keys;
+use super::cached_set::TagsOfSet;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, TagId};
 use crate::base::page::{Row, Window};
@@ -88,12 +89,12 @@ fn cached(db: &Db, since: ReadBarrier, tag: &TagId, window: &Window) -> Option<V
 pub(in crate::domains::tags) fn merge_cached(
     db: &Db,
     since: ReadBarrier,
-    tags: &[TagId],
+    tags: &TagsOfSet,
     window: &Window,
 ) -> (Vec<StatusId>, Vec<TagId>) {
     let (mut first, mut others) = (FirstIds::new(window), Vec::new());
-    for tag in tags {
-        let head = db.get_cached_one::<TagHead>(since, &keys::tag(tag));
+    for (tag, key) in tags.iter() {
+        let head = db.get_cached_one::<TagHead>(since, key);
         match head.as_ref().and_then(|head| head.ids(window)) {
             Some(ids) => first.merge(ids),
             None => others.push(tag.clone()),

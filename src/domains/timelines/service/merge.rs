@@ -9,6 +9,7 @@ use crate::base::ids::{TagId, UserId};
 use crate::base::page::{Row, Window};
 use crate::db::ReadBarrier;
 use crate::domains::statuses::{ProfilePart, service as statuses};
+use crate::domains::tags::TagsOfSet;
 use crate::domains::tags::service as tags;
 use std::future::Future;
 
@@ -81,7 +82,7 @@ pub(super) async fn merge_profiles(
 
 /// The rows of a window over all statuses of tags, as [`merge_profiles`], for a request that began at `since`. No round trip without tags, or if their newest
 /// statuses are cached.
-pub(super) async fn merge_tags(app: &App, since: ReadBarrier, tags: &[TagId], window: Window) -> Result<Vec<FeedRow>, Error> {
+pub(super) async fn merge_tags(app: &App, since: ReadBarrier, tags: &TagsOfSet, window: Window) -> Result<Vec<FeedRow>, Error> {
     let (cached, others) = tags::merge_cached(app, since, tags, &window);
     let lists: Vec<(TagId, ReadBarrier)> = others.into_iter().map(|tag| (tag, since)).collect();
     let mut rows = merge(app, &lists, window).await?;

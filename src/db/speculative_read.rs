@@ -1,0 +1,57 @@
+//! Reads of single keys beside other commands of a pipeline, which take no command if the value is cached. A request cannot use the client-side cache
+//! before its first reply ([`super::client_cache`]), so the cached value is confirmed when the replies of the pipeline have arrived.
+
+use super::cached_reads::CachedRead;
+use super::client_cache::KeyVersion;
+use super::{Db, EstimatedSize, ReadBarrier, Speculative};
+use crate::base::error::Error;
+use redis::{Cmd, Value};
+use std::sync::Arc;
+
+/// The read of a key.
+pub struct SpeculativeRead<T> {
+    key: String,
+    read: CachedRead<T>,
+    source: Source<T>,
+}
+
+/// Where the value comes from.
+enum Source<T> {
+    Cached(Speculative<T>),
+    /// From Redis, with the version of the key before it is read, if the result can be cached.
+    Redis(Option<KeyVersion>),
+}
+
+impl<T: EstimatedSize + Send + Sync + 'static> SpeculativeRead<T> {
+    /// Looks the key up in the cache.
+    pub fn new(db: &Db, key: String, read: CachedRead<T>) -> Self {
+        let source = match db.get_speculative(key.clone()) {
+            Some(cached) => Source::Cached(cached),
+            None => Source::Redis(db.key_version(&key)),
+        };
+        Self { key, read, source }
+    }
+
+    /// The command, unless the value is cached.
+    pub fn command(&self) -> Option<Cmd> {
+        matches!(self.source, Source::Redis(_)).then(|| (self.read.0)(&self.key))
+    }
+
+    /// The value as it is since the request began at `since`, or later; `None` if there is none. `reply` is called for the reply to the command, if there is
+    /// one. No round trip, unless the cached value was outdated.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`, and those of decoding.
+    pub async fn finish(self, db: &Db, since: ReadBarrier, reply: impl FnOnce() -> Value) -> Result<Option<Arc<T>>, Error> {
+        let (version, reply) = match self.source {
+            Source::Cached(cached) if db.is_confirmed(since, &cached) => return Ok(Some(cached.value)),
+            Source::Cached(_) => (db.key_version(&self.key), db.read((self.read.0)(&self.key)).await?),
+            Source::Redis(version) => (version, reply()),
+        };
+        let value = (self.read.1)(reply)?.map(Arc::new);
+        if let (Some(version), Some(value)) = (version, &value) {
+            db.cache(&self.key, version, value.clone());
+        }
+        Ok(value)
+    }
+}
