@@ -27,7 +27,7 @@
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows and follow requests |
 //! | 3 | [`relations`], [`tags`] | mutes, friends, and the policy that decides who sees what; tags, mentions and followed tags |
 //! | 4 | [`statuses`], [`lists`], [`conversations`] | statuses and likes, lists of accounts, places of replies |
-//! | 5 | [`comments`], [`ads`] | comment threads, campaigns and ad serving |
+//! | 5 | [`comments`], [`ads`], [`chats`] | comment threads, campaigns and ad serving, direct messages and groups |
 //! | 6 | [`timelines`] | home, list and profile timelines, fan-out |
 //! | 7 | [`streaming`] | subscriptions |
 //! | 8 | [`accounts`] | deletion of accounts |
@@ -62,6 +62,7 @@
 //! [`statuses`]: domains::statuses
 //! [`lists`]: domains::lists
 //! [`comments`]: domains::comments
+//! [`chats`]: domains::chats
 //! [`ads`]: domains::ads
 //! [`timelines`]: domains::timelines
 //! [`streaming`]: domains::streaming

@@ -126,6 +126,8 @@ named_enum! {
         InvalidPassword = "INVALID_PASSWORD",
         /// The message is empty, too long or contains characters that are not allowed.
         InvalidMessage = "INVALID_MESSAGE",
+        /// The text is not exactly one emoji.
+        InvalidEmoji = "INVALID_EMOJI",
         /// The latitude is not from -90 to 90, or the longitude not from -180 to 180.
         InvalidLocation = "INVALID_LOCATION",
         /// The login or the password is wrong.

@@ -183,6 +183,18 @@ limits! {
     Edits = "edits" by Account, 100 / HOUR;
     /// Changes of saved items, which are bookmarks, pinned statuses and followed tags: more than a person makes in an evening, less than a program.
     SavedItems = "saved-items" by Account, 1_000 / HOUR;
+    /// Messages in chats and edits of them together: more than a person types, less than a program.
+    Messages = "messages" by Account, 60 / MINUTE;
+    /// Chats that are made: direct ones and groups.
+    Chats = "chats" by Account, 30 / HOUR;
+    /// Accounts that are added to groups: one full group in an hour.
+    ChatMembers = "chat-members" by Account, 500 / HOUR;
+    /// Reactions to messages, and their removals.
+    Reactions = "reactions" by Account, 600 / HOUR;
+    /// That an account is typing in a chat: a client says so every few seconds while it is.
+    Typing = "typing" by Account, 120 / MINUTE;
+    /// Changes of chats beside their messages: markings, settings, roles, names and answers to requests. A client marks what is read once a second.
+    ChatSettings = "chat-settings" by Account, 3_000 / HOUR;
     /// Ad requests and clicks of an address, which may be a publisher's server that requests ads for all of its visitors. 10,000 a second are more
     /// than a server decides, so only what would block other clients is refused.
     Ads = "ads" by Address, 100_000 / 10 * SECOND;

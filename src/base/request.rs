@@ -15,6 +15,14 @@ use crate::domains::ads::CampaignFetcher;
 use crate::domains::ads::ReachFetcher;
 use crate::domains::ads::TallyFetcher;
 use crate::domains::ads::WebsiteFetcher;
+use crate::domains::chats::AuthorTextFetcher;
+use crate::domains::chats::ChatFetcher;
+use crate::domains::chats::ChatReactionFetcher;
+use crate::domains::chats::ChatReceiverFetcher;
+use crate::domains::chats::ChatRowFetcher;
+use crate::domains::chats::ChatWriterFetcher;
+use crate::domains::chats::DeliveryFetcher;
+use crate::domains::chats::TextNumberFetcher;
 use crate::domains::comments::CommentFetcher;
 use crate::domains::comments::LevelFetcher;
 use crate::domains::conversations::PlaceFetcher;
@@ -89,6 +97,22 @@ pub struct Loaders {
     pub followed_tags: Loader<FollowedTagFetcher>,
     /// Places in conversations.
     pub places: Loader<PlaceFetcher>,
+    /// The viewer's chats.
+    pub chats: Loader<ChatFetcher>,
+    /// Rows of chats.
+    pub chat_rows: Loader<ChatRowFetcher>,
+    /// Whether the viewer has reacted to messages.
+    pub chat_reactions: Loader<ChatReactionFetcher>,
+    /// The accounts that have texts in groups.
+    pub chat_writers: Loader<ChatWriterFetcher>,
+    /// The numbers of texts of authors in groups.
+    pub author_texts: Loader<AuthorTextFetcher>,
+    /// Notes rows of chats as delivered.
+    pub delivered_rows: Loader<DeliveryFetcher>,
+    /// The numbers of chats of accounts, and their settings.
+    pub chat_receivers: Loader<ChatReceiverFetcher>,
+    /// The numbers of texts in ranges of rows.
+    pub text_numbers: Loader<TextNumberFetcher>,
     /// Comments, with the viewer's votes.
     pub comments: Loader<CommentFetcher>,
     /// Windows of the levels of threads.
@@ -215,6 +239,14 @@ impl Request {
             log_end: Loader::new(LogEndFetcher::new(app.clone())),
             followed_tags: Loader::new(FollowedTagFetcher { db: db.clone(), viewer }),
             places: Loader::new(PlaceFetcher { db: db.clone() }),
+            chats: Loader::new(ChatFetcher { db: db.clone(), viewer }),
+            chat_rows: Loader::with_response_size(ChatRowFetcher(db.clone()), size),
+            chat_reactions: Loader::new(ChatReactionFetcher { db: db.clone(), viewer }),
+            chat_writers: Loader::new(ChatWriterFetcher(db.clone())),
+            author_texts: Loader::new(AuthorTextFetcher(db.clone())),
+            delivered_rows: Loader::new(DeliveryFetcher { app: app.clone(), viewer }),
+            chat_receivers: Loader::new(ChatReceiverFetcher(db.clone())),
+            text_numbers: Loader::new(TextNumberFetcher(db.clone())),
             comments: Loader::with_response_size(CommentFetcher { app: app.clone(), viewer }, size),
             levels: Loader::new(LevelFetcher(app.clone())),
             campaigns: Loader::with_response_size(CampaignFetcher { db: db.clone(), viewer }, size),

@@ -70,6 +70,24 @@ pub(super) struct RateOptions {
     /// Changes of an account's campaigns, ads and websites.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_CAMPAIGNS", default_value_t = Limit::Campaigns.default_quota())]
     rate_campaigns: Quota,
+    /// Messages that an account sends in chats, and edits of them.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_MESSAGES", default_value_t = Limit::Messages.default_quota())]
+    rate_messages: Quota,
+    /// Chats that an account makes: direct ones and groups.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_CHATS", default_value_t = Limit::Chats.default_quota())]
+    rate_chats: Quota,
+    /// Accounts that an account adds to groups.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_CHAT_MEMBERS", default_value_t = Limit::ChatMembers.default_quota())]
+    rate_chat_members: Quota,
+    /// Reactions of an account to messages, and reactions that it removes.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_REACTIONS", default_value_t = Limit::Reactions.default_quota())]
+    rate_reactions: Quota,
+    /// How often an account says in chats that it is typing.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_TYPING", default_value_t = Limit::Typing.default_quota())]
+    rate_typing: Quota,
+    /// Other changes of chats by an account: messages marked as seen, settings, roles, names, answers to requests.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_CHAT_SETTINGS", default_value_t = Limit::ChatSettings.default_quota())]
+    rate_chat_settings: Quota,
     /// Ad requests and clicks from an address.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_ADS", default_value_t = Limit::Ads.default_quota())]
     rate_ads: Quota,
@@ -135,6 +153,12 @@ impl RateOptions {
             Limit::Edits => self.rate_edits,
             Limit::SavedItems => self.rate_saved_items,
             Limit::Campaigns => self.rate_campaigns,
+            Limit::Messages => self.rate_messages,
+            Limit::Chats => self.rate_chats,
+            Limit::ChatMembers => self.rate_chat_members,
+            Limit::Reactions => self.rate_reactions,
+            Limit::Typing => self.rate_typing,
+            Limit::ChatSettings => self.rate_chat_settings,
             Limit::Ads => self.rate_ads,
         }
     }

@@ -5,6 +5,7 @@ use crate::base::error::Error;
 use crate::base::ids::{PlaceId, TagId};
 use crate::domains::accounts::service as accounts;
 use crate::domains::ads::service as ads;
+use crate::domains::chats::service as chats;
 use crate::domains::comments::service as comments;
 use crate::domains::relations::service as relations;
 use crate::domains::sessions::service as sessions;
@@ -226,6 +227,10 @@ fn run_pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Opti
                 statuses::settle_indexes(app, author, status, names).await.map(|()| None)
             }
             Task::Privacy { user } => statuses::settle_privacy(app, user, progress).await,
+            Task::Chat { chat, former } => chats::settle_chat(app, chat, &former, progress).await,
+            Task::ChatText { chat, sequence } => chats::settle_text(app, chat, sequence, progress).await,
+            Task::ChatMember { chat, user } => chats::settle_member(app, chat, user, progress).await,
+            Task::DirectChat { low, high } => chats::settle_direct(app, low, high).await.map(|()| None),
             Task::FollowRequests { user } => timelines::accept_all(app, user).await,
             Task::FanoutThreshold { followers } => timelines::review_modes(app, followers, progress).await,
         }

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 /// The kinds of channels; the first is subscribed first.
-pub const CHANNELS: [&str; 4] = ["stream", "changes", "privacy", "discussion"];
+pub const CHANNELS: [&str; 5] = ["stream", "changes", "privacy", "typing", "discussion"];
 /// The most push messages that wait to be processed.
 const PUSHES: usize = 8_192;
 /// The most messages that wait for the consumer.

@@ -11,6 +11,7 @@ pub mod lists;
 pub mod comments;
 pub mod conversations;
 pub mod ads;
+pub mod chats;
 pub mod timelines;
 pub mod streaming;
 pub mod accounts;

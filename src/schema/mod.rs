@@ -47,6 +47,7 @@ pub use validation_cache::ValidationCache;
 
 use crate::domains::accounts::AccountMutation;
 use crate::domains::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, ServeMutation, WebsiteMutation};
+use crate::domains::chats::{ChatMutation, ChatQuery, OwnChatMutation};
 use crate::domains::comments::CommentMutation;
 use crate::domains::conversations::ReplyMutation;
 use crate::domains::entities::TagQuery;
@@ -55,7 +56,7 @@ use crate::domains::lists::{ListMutation, ListQuery, ListTagMutation};
 use crate::domains::relations::{BlockMutation, BlockQuery, FriendMutation, FriendQuery, RelationMutation, RelationQuery};
 use crate::domains::sessions::{SessionMutation, SessionQuery};
 use crate::domains::statuses::{BookmarkMutation, BookmarkQuery, EditMutation, PinMutation, RepostMutation, StatusMutation};
-use crate::domains::streaming::{StreamQuery, StreamSubscription};
+use crate::domains::streaming::{ChatSubscription, StreamQuery, StreamSubscription};
 use crate::domains::tags::{FollowedTagMutation, FollowedTagQuery};
 use crate::domains::timelines::TimelineQuery;
 use crate::domains::users::{UserMutation, UserQuery};
@@ -78,6 +79,7 @@ pub struct Query(
     FriendQuery,
     ListQuery,
     BookmarkQuery,
+    ChatQuery,
     AdQuery,
     ExplainQuery,
     StreamQuery,
@@ -107,6 +109,8 @@ pub struct Mutation(
     ListTagMutation,
     FollowedTagMutation,
     CommentMutation,
+    ChatMutation,
+    OwnChatMutation,
     AdMutation,
     WebsiteMutation,
     ServeMutation,
@@ -117,7 +121,7 @@ pub struct Mutation(
 /// Streams of events. A subscription has one root field.
 #[derive(MergedSubscription, Default)]
 #[graphql(name = "Subscription")]
-pub struct Subscription(StreamSubscription);
+pub struct Subscription(StreamSubscription, ChatSubscription);
 
 /// The schema of Waxwing.
 pub type Schema = async_graphql::Schema<Query, Mutation, Subscription>;

@@ -3,10 +3,12 @@
 use super::{List, request};
 use crate::base::error::Error;
 use crate::base::ids::{
-    self, AdId, CampaignId, CommentId, IdKind, PlaceId, SessionId, StatusId, TagId, UserId, UserListId, WebsiteId,
+    self, AdId, CampaignId, ChatId, ChatMessageId, CommentId, IdKind, PlaceId, SessionId, StatusId, TagId, UserId, UserListId,
+    WebsiteId,
 };
 use crate::base::request::Request;
 use crate::domains::ads::{AdObject, CampaignObject, WebsiteObject};
+use crate::domains::chats::{self, ChatMessageObject, ChatObject};
 use crate::domains::comments::{self, CommentObject};
 use crate::domains::conversations::ConversationEntryObject;
 use crate::domains::entities::{TagObject, tag_name};
@@ -45,6 +47,10 @@ pub enum Node {
     Tag(TagObject),
     /// A place in a conversation.
     ConversationEntry(ConversationEntryObject),
+    /// A chat of the viewer.
+    Chat(ChatObject),
+    /// A row of a chat of the viewer.
+    ChatMessage(ChatMessageObject),
 }
 
 #[derive(Default)]
@@ -103,6 +109,11 @@ async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
             }
             None => None,
         },
+        IdKind::Chat => chats::service::view(&loaders, ChatId(id)).await?.map(|it| Node::Chat(ChatObject(it))),
+        IdKind::ChatMessage => {
+            let found = chats::service::find_message(&loaders, ChatMessageId::from_global(global)).await?;
+            found.map(|(_, shown)| Node::ChatMessage(ChatMessageObject(shown)))
+        }
         IdKind::TimelineEntry | IdKind::Impression => None,
     })
 }

@@ -1,6 +1,7 @@
 //! Crashes between any two writes of a change: another process completes the change when the lease has expired. No acknowledged change
 //! is lost, none is applied twice, and the store has no findings.
 
+mod chats;
 mod tags;
 
 use crate::support::{

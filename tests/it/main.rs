@@ -13,6 +13,7 @@ mod backup;
 mod cached_lookups;
 mod blocks;
 mod bodies;
+mod chats;
 mod client_cache;
 mod cluster;
 mod comments;

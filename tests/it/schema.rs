@@ -58,13 +58,14 @@ async fn every_document_of_the_contract_is_valid() {
     validate(&app, "comments", include_str!("contract/comments.graphql")).await;
     validate(&app, "ads", include_str!("contract/ads.graphql")).await;
     validate(&app, "live", include_str!("contract/live.graphql")).await;
+    validate(&app, "messages", include_str!("contract/messages.graphql")).await;
     validate(&app, "audience", include_str!("contract/audience.graphql")).await;
     validate(&app, "conversations", include_str!("contract/conversations.graphql")).await;
 }
 
 /// Variables with the largest page sizes and depth that the contract allows.
 fn largest() -> Variables {
-    Variables::from_json(json!({ "first": 100, "last": 100, "maxDepth": 64 }))
+    Variables::from_json(json!({ "first": 100, "last": 100, "maxDepth": 64, "perChat": 10 }))
 }
 
 #[test]
@@ -169,7 +170,7 @@ async fn every_mutation_takes_one_input_and_returns_user_errors() {
     };
     // Mutations that create objects. `logIn` creates a session, but needs no idempotency key.
     let creates = |name: &str| ["create", "post", "add", "register"].iter().any(|verb| name.starts_with(verb));
-    let repeatable = ["addUserToList", "addTagToList", "addCampaignKeywords"]; // Idempotent without a key.
+    let repeatable = ["addUserToList", "addTagToList", "addCampaignKeywords", "addChatMembers"]; // Idempotent without a key.
     let mut broken = Vec::new();
     let fields = response["data"]["__schema"]["mutationType"]["fields"].as_array().expect("mutations").clone();
     assert!(fields.len() > 20, "{response}");

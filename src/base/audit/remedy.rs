@@ -2,7 +2,7 @@
 //! when it is applied, so it is correct while servers write.
 
 use crate::base::clock::Millis;
-use crate::base::ids::{CampaignId, CommentId, PlaceId, StatusId, UserId, UserListId, WebsiteId};
+use crate::base::ids::{CampaignId, ChatId, CommentId, PlaceId, StatusId, UserId, UserListId, WebsiteId};
 
 /// The repair of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -274,6 +274,13 @@ pub enum Remedy {
         /// The campaign.
         campaign: CampaignId,
     },
+    /// Settles a membership of a chat: the account's lists agree with the chat.
+    SettleChat {
+        /// The chat.
+        chat: ChatId,
+        /// The account.
+        user: UserId,
+    },
     /// Deletes the rest of a deleted account.
     PurgeAccount(UserId),
 }
@@ -324,6 +331,7 @@ impl Remedy {
             Self::SettleCampaign { .. } => "settle a campaign",
             Self::SettleWebsite { .. } => "settle a website",
             Self::Delist { .. } => "remove a campaign from a listing",
+            Self::SettleChat { .. } => "settle a chat",
             Self::PurgeAccount(_) => "delete the rest of an account",
         }
     }

@@ -40,6 +40,10 @@ pub enum IdKind {
     Impression = b'I',
     /// A place in a conversation.
     ConversationEntry = b'P',
+    /// A chat: direct messages of two accounts, or a group.
+    Chat = b'H',
+    /// A row of a chat.
+    ChatMessage = b'M',
 }
 
 /// The first byte of the global id of a tag, which has a name instead of a number.
@@ -48,7 +52,7 @@ const TAG: u8 = b'T';
 const TAG_BYTES: usize = 400;
 
 impl IdKind {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 13] = [
         Self::User,
         Self::Status,
         Self::Session,
@@ -60,12 +64,14 @@ impl IdKind {
         Self::Website,
         Self::Impression,
         Self::ConversationEntry,
+        Self::Chat,
+        Self::ChatMessage,
     ];
 
     /// The length of a global id of this kind, in bytes.
     const fn length(self) -> usize {
         match self {
-            Self::Comment | Self::Ad | Self::ConversationEntry => 16,
+            Self::Comment | Self::Ad | Self::ConversationEntry | Self::ChatMessage => 16,
             Self::TimelineEntry => 17,
             _ => 9,
         }
@@ -109,6 +115,8 @@ typed! {
     WebsiteId = Website;
     /// An impression's id. [`decode`] accepts it, but nothing can be looked up by it.
     ImpressionId = Impression;
+    /// A chat's id.
+    ChatId = Chat;
 }
 
 /// A comment's id: its status and its own number, which is globally unique and contains the time of creation.
@@ -162,6 +170,28 @@ impl PlaceId {
     pub fn from_global(text: &str) -> Option<Self> {
         let (root, status) = decode_part(IdKind::ConversationEntry, text)?;
         Some(Self { root: StatusId(root), status: StatusId(status) })
+    }
+}
+
+/// The id of a row of a chat: the chat, and the number of the row in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChatMessageId {
+    /// The chat.
+    pub chat: ChatId,
+    /// The number of the row, from 1.
+    pub sequence: u64,
+}
+
+impl ChatMessageId {
+    /// The global id, without an allocation.
+    pub fn global_id(self) -> GlobalId {
+        part_id(IdKind::ChatMessage, self.chat.0, self.sequence)
+    }
+
+    /// Parses a row's global id.
+    pub fn from_global(text: &str) -> Option<Self> {
+        let (chat, sequence) = decode_part(IdKind::ChatMessage, text)?;
+        Some(Self { chat: ChatId(chat), sequence })
     }
 }
 
@@ -264,7 +294,7 @@ fn part_id(kind: IdKind, whole: u64, number: u64) -> GlobalId {
     GlobalId::new(&bytes)
 }
 
-/// Parses the global id of a comment, an ad or a place into the id of its status, campaign or conversation and its own number.
+/// Parses the global id of a comment, an ad, a place or a row of a chat into the id of its status, campaign, conversation or chat and its own number.
 fn decode_part(kind: IdKind, text: &str) -> Option<(u64, u64)> {
     let (_, number) = parse(text).filter(|(found, _)| *found == kind)?;
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;

@@ -7,6 +7,7 @@ use crate::base::error::Error;
 use crate::base::ids::{SessionId, StatusId, UserId};
 use crate::domains::accounts::service as accounts;
 use crate::domains::ads::service as ads;
+use crate::domains::chats::service as chats;
 use crate::domains::comments::service as comments;
 use crate::domains::lists::service as lists;
 use crate::domains::relations::service as relations;
@@ -100,6 +101,7 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
             app.db().remove_member(key, member).await?;
             ads::settle(app, *campaign).await
         }
+        Remedy::SettleChat { chat, user } => chats::repair_member(app, *chat, *user).await,
         Remedy::PurgeAccount(user) => purge_account(app, *user).await,
         _ => Ok(()),
     }

@@ -16,7 +16,7 @@ use crate::base::audit::{Finding, Findings};
 use crate::base::error::Error;
 use crate::db;
 use crate::db::audit_reader::AuditReader;
-use crate::domains::{ads, comments, conversations, graph, lists, relations, sessions, statuses, tags, timelines, users};
+use crate::domains::{ads, chats, comments, conversations, graph, lists, relations, sessions, statuses, tags, timelines, users};
 use crate::platform::journal::service as journal_service;
 use crate::platform::journal::{Queue, Task};
 use crate::platform::{events, idempotency, journal, rates};
@@ -138,6 +138,7 @@ impl Fsck<'_> {
         statuses::audit::check(&reader, &entries, &mut found).await?;
         lists::audit::check(&reader, &entries, &mut found).await?;
         tags::audit::check(&reader, &entries, &mut found).await?;
+        chats::audit::check(&reader, &entries, &mut found).await?;
         comments::audit::check(&reader, &entries, &mut found).await?;
         ads::audit::check(&reader, &entries, &mut found).await?;
         timelines::audit::check(&reader, &entries, self.options.home_window, &mut found).await?;
@@ -181,7 +182,7 @@ impl Fsck<'_> {
 
 /// The prefixes of all keys, before their colon: a Redis user of least privilege is granted these.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 16] = [
+    let domains: [&[&'static str]; 17] = [
         &db::audit::KINDS,
         &journal::audit::KINDS,
         &events::audit::KINDS,
@@ -195,6 +196,7 @@ pub fn key_kinds() -> Vec<&'static str> {
         &statuses::audit::KINDS,
         &lists::audit::KINDS,
         &tags::audit::KINDS,
+        &chats::audit::KINDS,
         &comments::audit::KINDS,
         &ads::audit::KINDS,
         &timelines::audit::KINDS,
@@ -218,6 +220,7 @@ pub fn is_ours(key: &str) -> bool {
         statuses::audit::owns,
         lists::audit::owns,
         tags::audit::owns,
+        chats::audit::owns,
         comments::audit::owns,
         ads::audit::owns,
         timelines::audit::owns,
@@ -225,22 +228,24 @@ pub fn is_ours(key: &str) -> bool {
     owners.iter().any(|owns: &fn(&str) -> bool| owns(key))
 }
 
-/// The changes in progress, from the journal: accounts and statuses whose threads, branches or index entries are being changed. Entries that are too old are
+/// The changes in progress, from the journal: accounts and statuses whose threads, branches or index entries are being changed, and chats. Entries that are too old are
 /// reported as findings by the audit of the journal.
 async fn changes_in_progress(app: &App) -> Result<HashSet<u64>, Error> {
     let changed = |task| match task {
+        Task::Chat { chat, .. } | Task::ChatMember { chat, .. } => vec![chat.0],
+        Task::DirectChat { low, high } => vec![low.0, high.0],
         // The requests of an account that became public are being accepted, and its statuses enter or leave their tags.
-        Task::Account { user, .. } | Task::FollowRequests { user } | Task::Privacy { user } => Some(user.0),
-        Task::Branch { comment, .. } => Some(comment.status.0),
-        Task::Thread { status } => Some(status.0),
+        Task::Account { user, .. } | Task::FollowRequests { user } | Task::Privacy { user } => vec![user.0],
+        Task::Branch { comment, .. } => vec![comment.status.0],
+        Task::Thread { status } => vec![status.0],
         // The status enters or leaves tags and mentions.
-        Task::Audience { status, .. } | Task::Edit { status, .. } | Task::StatusIndexes { status, .. } => Some(status.0),
-        _ => None,
+        Task::Audience { status, .. } | Task::Edit { status, .. } | Task::StatusIndexes { status, .. } => vec![status.0],
+        _ => Vec::new(),
     };
     let mut found = HashSet::new();
     for queue in Queue::ALL {
         match journal_service::list_entries(app, queue, JOURNAL).await {
-            Ok(entries) => found.extend(entries.into_iter().filter_map(|(entry, _)| changed(entry.task))),
+            Ok(entries) => found.extend(entries.into_iter().flat_map(|(entry, _)| changed(entry.task))),
             // A key of another type, which is a finding itself.
             Err(Error::Internal(_)) => {}
             Err(error) => return Err(error),

@@ -6,7 +6,7 @@ use crate::base::audit::{Findings, KeyInfo};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::db::audit_reader::AuditReader;
-use crate::domains::users;
+use crate::domains::{chats, users};
 
 /// Searches the whole store for references to an account, and reports each one. It only reads, and has only a part of each key in
 /// memory.
@@ -44,6 +44,7 @@ async fn search(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::b
     for key in reader.holders(&of("zset"), id.0).await? {
         found.add(&key, "contains the account");
     }
+    chats::audit::references(&reader, &entries, id, &mut found).await?;
     for (key, text) in reader.texts(&of("string")).await? {
         if is_named(&text) {
             found.add(&key, "names the account");

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{SessionId, UserId};
 use crate::domains::ads::service as ads;
+use crate::domains::chats::service as chats;
 use crate::domains::comments::service as comments;
 use crate::domains::graph::service as graph;
 use crate::domains::relations::service as relations;
@@ -19,8 +20,9 @@ use crate::platform::journal::{EntryLease, Progress, Task};
 use crate::platform::rates::service as rates;
 
 /// The stages, in order; a stage's number is its index here.
-const STAGES: [&str; 12] = [
+const STAGES: [&str; 14] = [
     "sessions",
+    "its part in chats",
     "followers",
     "lists that it is on",
     "comments",
@@ -31,11 +33,12 @@ const STAGES: [&str; 12] = [
     "its home",
     "its campaigns and websites",
     "its relations to others, and theirs to it",
+    "what it leaves in chats",
     "its idempotency keys and rate limit buckets",
 ];
 
 /// Deletes the account after a check of its password, for the request of `session`. When this returns, its sessions have ended and nothing
-/// of it is visible; the rest happens in the background.
+/// of it is visible, and it has left its chats; the rest happens in the background.
 ///
 /// # Errors
 /// As [`users::verify_password`].
@@ -75,7 +78,8 @@ async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option
     let lease = journal::begin_deletion(app, Task::Account { user: id, login: login.to_owned() }).await?;
     users::delete(app, id, login).await?;
     let mut next = settle(app, id, login, Progress::default()).await?;
-    while let Some(progress) = next.filter(|progress| progress.stage == 0) {
+    // Its groups have a successor, and nothing of it is unread, when the request returns.
+    while let Some(progress) = next.filter(|progress| progress.stage <= 1) {
         next = settle(app, id, login, progress).await?;
     }
     Ok((lease, next))
@@ -96,26 +100,31 @@ pub async fn settle(app: &App, id: UserId, login: &str, progress: Progress) -> R
 async fn run_pass(app: &App, id: UserId, login: &str, progress: Progress) -> Result<Option<Progress>, Error> {
     let more = match progress.stage {
         0 => sessions::purge(app, id).await?,
-        1 => timelines::purge_followers(app, id).await?,
-        2 => timelines::purge_memberships(app, id).await?,
-        3 => comments::purge_account(app, id).await?,
-        4 => {
+        1 => chats::leave_all(app, id).await.map(|()| false)?,
+        2 => timelines::purge_followers(app, id).await?,
+        3 => timelines::purge_memberships(app, id).await?,
+        4 => comments::purge_account(app, id).await?,
+        5 => {
             let more = statuses::purge(app, id, async |ids| comments::purge_threads(app, &ids).await).await?;
             more | statuses::enqueue_replies_to_deleted(app, id).await?
         }
-        5 => {
+        6 => {
             tags::follows::purge_followed(app, id).await?;
             tags::purge_mentions(app, id).await?;
             graph::purge_following(app, id).await? | graph::purge_requests(app, id).await?
         }
-        6 => {
+        7 => {
             let is_left = statuses::purge_likes(app, id).await?;
             is_left | statuses::purge_marks(app, Mark::Bookmark, id).await? | statuses::purge_marks(app, Mark::Repost, id).await?
         }
-        7 => timelines::purge_lists(app, id).await?,
-        8 => timelines::purge_home(app, id).await?,
-        9 => ads::purge(app, id).await?,
-        10 => relations::purge(app, id).await? | relations::friends::purge(app, id).await?,
+        8 => timelines::purge_lists(app, id).await?,
+        9 => timelines::purge_home(app, id).await?,
+        10 => ads::purge(app, id).await?,
+        11 => relations::purge(app, id).await? | relations::friends::purge(app, id).await?,
+        12 => match chats::purge(app, id, progress).await? {
+            Some(progress) => return Ok(Some(progress)),
+            None => false,
+        },
         _ => idempotency::purge(app, id).await? | rates::purge(app, id, login).await?,
     };
     let stage = if more { progress.stage } else { progress.stage + 1 };

@@ -153,10 +153,7 @@ pub async fn load_named(
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub(super) async fn load_discovered(
-    loaders: &Loaders,
-    ids: impl IntoIterator<Item = UserId>,
-) -> Result<Vec<Option<Arc<User>>>, Error> {
+pub async fn load_discovered(loaders: &Loaders, ids: impl IntoIterator<Item = UserId>) -> Result<Vec<Option<Arc<User>>>, Error> {
     let (accounts, kinds) = try_join!(loaders.users.load_many(ids), load_kinds(loaders))?;
     if !kinds.is_blocked {
         return Ok(accounts);

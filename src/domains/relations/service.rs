@@ -9,7 +9,7 @@ pub use blocks::{
     settle_block,
 };
 pub use edges::SettledRelation;
-pub use hidden::{HiddenAuthor, hidden_authors};
+pub use hidden::{HiddenAuthor, blocks_among, hidden_authors};
 pub mod friends;
 
 use super::model::{self, Mute, OneWayRelation, Relationship};
@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 pub use super::access::{
     are_blocked_between, can_read_profile, find, find_at_equal_cost, find_by_global_id, find_by_login, hides_content,
-    keep_delivered, keep_viewable, load_kinds, load_named, load_relationship, may_hide, needs_relationships,
+    keep_delivered, keep_viewable, load_discovered, load_kinds, load_named, load_relationship, may_hide, needs_relationships,
     preload_relationships, relationships,
 };
 pub use super::follows::follows;

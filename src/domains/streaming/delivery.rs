@@ -3,8 +3,9 @@
 //! Only the hub's task dispatches, one event after another. The hub's position moves before the first step: a subscription that joins
 //! between two steps has read the event or must read it. A subscription that leaves is not in the next step.
 
+use super::chat_dispatch::ChatDelivery;
 use super::envelope::Envelope;
-use super::hub::{Hub, HubState, StatusQueue, SubscriberId};
+use super::hub::{Hub, HubState, StatusQueue, SubscriberId, next_queues};
 use super::index::{IndexSearch, STEP};
 use super::model::GapReason;
 use super::posting::InterestId;
@@ -34,9 +35,12 @@ impl Delivery {
             return None;
         }
         position.advance_to(&event);
+        if event.chat.is_some() && state.chats.is_empty() {
+            return None;
+        }
         let mut search = IndexSearch::new(&term_hasher, &event);
         search.step(&state.index, &term_hasher, &event);
-        if search.is_done() && search.found.is_empty() {
+        if search.is_done() && search.found.is_empty() && event.chat.is_none() {
             return None;
         }
         let envelope = Envelope::new(event, position.clone());
@@ -63,29 +67,12 @@ impl Delivery {
     }
 }
 
-/// Takes the next queues of subscriptions to any of `keys`, at most [`STEP`].
-fn next_queues(state: &HubState, keys: &mut Vec<InterestId>, served: &mut SubscriberId, last: u64) -> Vec<Arc<StatusQueue>> {
-    let (mut queues, mut remaining) = (Vec::new(), STEP);
-    while let Some(key) = keys.last().copied()
-        && remaining > 0
-    {
-        let after = (*served).max((key, 0));
-        for (id, queue) in state.subscribers.range((Excluded(after), Included((key, last)))).take(remaining) {
-            (*served, remaining) = (*id, remaining - 1);
-            queues.push(queue.clone());
-        }
-        if remaining > 0 {
-            keys.pop();
-            // An interest without subscriptions counts as work, too.
-            remaining -= 1;
-        }
-    }
-    queues
-}
-
 impl Hub {
     async fn deliver(&self, delivery: Option<Delivery>) {
         let Some(mut delivery) = delivery else { return };
+        if delivery.envelope.event.chat.is_some() {
+            return self.deliver_to_chat(ChatDelivery::new(delivery.envelope, delivery.last)).await;
+        }
         while delivery.step(self) {
             yield_now().await;
         }
@@ -221,7 +208,7 @@ mod tests {
             let id = EventId { at: self.log.len() as u64 + 1, number: 0 };
             let author = UserId(random.random_range(1..=700));
             let (shard, terms) = (random.random_range(0..SHARDS), HASHER.status(author, "", None));
-            self.log.push(Event { shard, id, kind: EventKind::Posted, status: StatusId(id.at), terms, repost: None });
+            self.log.push(Event { shard, id, kind: EventKind::Posted, status: StatusId(id.at), terms, repost: None, chat: None });
         }
 
         fn open(&mut self, authors: u64) {
@@ -339,6 +326,7 @@ mod tests {
             status: StatusId(1),
             terms: HASHER.status(UserId(500), "", None),
             repost: None,
+            chat: None,
         };
         let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("it is wanted");
         while delivery.step(&hub) {}
@@ -354,7 +342,7 @@ mod tests {
         let hub = hub();
         let all: Vec<HubSubscription> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
         let (id, terms) = (EventId { at: 1, number: 0 }, HASHER.status(UserId(2), "", None));
-        let posted = Event { shard: 0, id, kind: EventKind::Posted, status: StatusId(1), terms, repost: None };
+        let posted = Event { shard: 0, id, kind: EventKind::Posted, status: StatusId(1), terms, repost: None, chat: None };
         let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("it is wanted");
         let (mut delivered, mut has_more) = (0, true);
         while has_more {

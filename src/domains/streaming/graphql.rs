@@ -1,5 +1,9 @@
 //! Subscriptions and their events in GraphQL.
 
+mod chats;
+
+pub use chats::ChatSubscription;
+
 use super::model::{BoundingBox, EventContent, FilterInput, GapReason, HydratedEvent, StatusRepost};
 use super::run::{RenderRun, SetupRun};
 use super::service;
@@ -168,7 +172,7 @@ impl StatusEvent {
             EventContent::Reposted(seen, repost, by) => Some(Self::StatusReposted(StatusReposted(cursor, seen, repost, by))),
             EventContent::RepostUndone(repost) => Some(Self::RepostUndone(RepostUndone(cursor, repost))),
             EventContent::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
-            EventContent::Comment(..) | EventContent::CommentDeleted(..) => None,
+            EventContent::Comment(..) | EventContent::CommentDeleted(..) | EventContent::Chat(_) => None,
         }
     }
 }
@@ -266,7 +270,8 @@ impl CommentEvent {
             | EventContent::Edited(_)
             | EventContent::Deleted(_)
             | EventContent::Reposted(..)
-            | EventContent::RepostUndone(_) => None,
+            | EventContent::RepostUndone(_)
+            | EventContent::Chat(_) => None,
         }
     }
 }

@@ -1,20 +1,23 @@
 //! The hub of a process: which subscriptions wait for which interest, and up to where events have been dispatched.
 
 use super::change_queue::ChangeQueue;
+use super::chat_dispatch::{ChatDelivery, ChatInterest};
 use super::event_queue;
 use super::feed_sources::{FeedSources, wait};
 use super::hidden_authors::HiddenAuthors;
-use super::index::Index;
+use super::index::{Index, STEP};
 use super::interest::{FilterDigest, FilterInterest, Interest};
 use super::listener::Listener;
 use super::posting::InterestId;
 use crate::app::App;
+use crate::base::ids::UserId;
 use crate::db::pubsub::Subscriber;
 use crate::platform::events::service as events;
 use crate::platform::events::{Event, LogPosition, TermHasher};
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound::{Excluded, Included};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 /// The queue of one subscription to statuses.
 pub(super) type StatusQueue = event_queue::EventQueue<Event, LogPosition>;
@@ -43,6 +46,10 @@ pub(super) struct HubState {
     pub(super) feeds: BTreeMap<u64, Weak<FeedSources>>,
     /// The authors that are hidden from viewers with subscriptions, by the viewer's id.
     pub(super) hidden: BTreeMap<u64, Weak<HiddenAuthors>>,
+    /// The accounts that subscribe to their chats.
+    pub(super) chats: BTreeMap<UserId, (InterestId, Weak<ChatInterest>)>,
+    /// The task that dispatches events of chats.
+    pub(super) chat_deliveries: Option<mpsc::Sender<ChatDelivery>>,
     /// Channels that are watched: the number of watchers, and a counter of messages.
     watched: HashMap<String, (usize, watch::Sender<u64>)>,
     /// The last event of each shard that was dispatched; `None` without subscriptions.
@@ -66,6 +73,20 @@ impl HubState {
         }
     }
 
+    /// Subscribes to a channel of each shard.
+    pub(super) fn subscribe(&self, channel: fn(usize) -> String) {
+        if let Some(subscriber) = &self.subscriber {
+            (0..self.shards).for_each(|shard| subscriber.subscribe(channel(shard)));
+        }
+    }
+
+    /// Ends the subscription to a channel of each shard.
+    pub(super) fn unsubscribe(&self, channel: fn(usize) -> String) {
+        if let Some(subscriber) = &self.subscriber {
+            (0..self.shards).for_each(|shard| subscriber.unsubscribe(channel(shard)));
+        }
+    }
+
     fn unwatch(&mut self, channel: &str) {
         let Some(watched) = self.watched.get_mut(channel) else { return };
         watched.0 -= 1;
@@ -76,6 +97,31 @@ impl HubState {
             }
         }
     }
+}
+
+/// Takes the next queues of subscriptions to any of `keys`, at most [`STEP`].
+pub(super) fn next_queues(
+    state: &HubState,
+    keys: &mut Vec<InterestId>,
+    served: &mut SubscriberId,
+    last: u64,
+) -> Vec<Arc<StatusQueue>> {
+    let (mut queues, mut left) = (Vec::new(), STEP);
+    while let Some(key) = keys.last().copied()
+        && left > 0
+    {
+        let after = (*served).max((key, 0));
+        for (id, queue) in state.subscribers.range((Excluded(after), Included((key, last)))).take(left) {
+            (*served, left) = (*id, left - 1);
+            queues.push(queue.clone());
+        }
+        if left > 0 {
+            keys.pop();
+            // An interest without subscriptions counts as work, too.
+            left -= 1;
+        }
+    }
+    queues
 }
 
 /// A subscription that has joined the hub. Dropping it leaves the hub.
@@ -93,9 +139,7 @@ impl Drop for HubSubscription {
         state.subscribers.remove(&self.id);
         if state.subscribers.is_empty() {
             state.position = None;
-            if let Some(subscriber) = &state.subscriber {
-                (0..state.shards).for_each(|shard| subscriber.unsubscribe(events::channel(shard)));
-            }
+            state.unsubscribe(events::channel);
         }
     }
 }
@@ -128,7 +172,7 @@ impl Hub {
     }
 
     /// Returns the pub/sub connection to Redis, and opens it at the first call.
-    fn subscriber(&self, app: &App, term_hasher: TermHasher, state: &mut HubState) -> Subscriber {
+    pub(super) fn subscriber(&self, app: &App, term_hasher: TermHasher, state: &mut HubState) -> Subscriber {
         if let Some(subscriber) = &state.subscriber {
             return subscriber.clone();
         }
@@ -180,9 +224,7 @@ impl Hub {
             Some(position) if position.0.iter().zip(&place.0).any(|(handed, read)| handed > read) => return None,
             Some(_) => {}
             None => {
-                if let Some(subscriber) = &state.subscriber {
-                    (0..state.shards).for_each(|shard| subscriber.subscribe(events::channel(shard)));
-                }
+                state.subscribe(events::channel);
                 // The first check after the start finds what was published meanwhile.
                 state.position = Some(place.clone());
                 state.epoch += 1;
@@ -210,6 +252,6 @@ impl Hub {
     pub fn is_idle(&self) -> bool {
         let state = self.state();
         let is_settled = state.changes.is_empty() && !state.has_indexer && state.index.is_empty();
-        is_settled && state.subscribers.is_empty() && state.watched.is_empty()
+        is_settled && state.subscribers.is_empty() && state.watched.is_empty() && state.chats.is_empty()
     }
 }

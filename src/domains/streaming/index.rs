@@ -76,6 +76,10 @@ pub(super) struct IndexSearch {
 impl IndexSearch {
     /// A search that has not begun.
     pub(super) fn new(term_hasher: &TermHasher, event: &Event) -> Self {
+        if event.chat.is_some() {
+            // It finds its subscriptions by the members of the chat.
+            return Self { lookups: Vec::new(), resume_after: None, found: Vec::new() };
+        }
         let terms = &event.terms;
         if let Some(details) = &event.repost {
             // Feeds alone receive it: those with the account, or with one of the accounts, as a source.
@@ -143,7 +147,15 @@ mod tests {
 
     fn event(message: &str) -> Event {
         let terms = HASHER.status(UserId(1), message, None);
-        Event { shard: 0, id: EventId { at: 1, number: 0 }, kind: EventKind::Posted, status: StatusId(5), terms, repost: None }
+        Event {
+            shard: 0,
+            id: EventId { at: 1, number: 0 },
+            kind: EventKind::Posted,
+            status: StatusId(5),
+            terms,
+            repost: None,
+            chat: None,
+        }
     }
 
     fn add(index: &mut Index, interest: InterestId, filter: &Arc<Filter>) {

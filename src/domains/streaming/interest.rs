@@ -1,5 +1,6 @@
-//! Interests: the sets of statuses that subscriptions receive.
+//! Interests: the sets of statuses that subscriptions receive, or the chats of an account.
 
+use super::chat_dispatch::ChatInterest;
 use super::feed_sources::FeedSources;
 use super::filter::Filter;
 use super::hub::Hub;
@@ -8,7 +9,7 @@ use super::posting::InterestId;
 use crate::platform::events::{Event, RepostDetails, TermHasher};
 use std::sync::{Arc, Weak};
 
-/// The statuses that a subscription receives.
+/// What a subscription receives.
 #[derive(Clone)]
 pub(super) enum Interest {
     /// Statuses and reposts by the sources of a feed.
@@ -19,12 +20,18 @@ pub(super) enum Interest {
     Tag(Arc<FilterInterest>),
     /// Statuses that mention the viewer.
     Mentions(Arc<FilterInterest>),
+    /// What happens in the chats of the viewer.
+    Chats(Arc<ChatInterest>),
 }
 
 impl Interest {
     /// Returns whether the interest matches an event.
     pub(super) fn matches(&self, term_hasher: &TermHasher, event: &Event) -> bool {
+        if event.chat.is_some() {
+            return matches!(self, Self::Chats(_));
+        }
         match self {
+            Self::Chats(_) => false,
             Self::Feed(sources) => match event.repost.as_deref() {
                 Some(RepostDetails::Change { accounts, .. }) => accounts.iter().any(|account| sources.has(*account)),
                 Some(RepostDetails::Repost { .. }) => sources.has(event.terms.author),
@@ -45,6 +52,7 @@ impl Interest {
     pub(super) fn id(&self) -> InterestId {
         match self {
             Self::Feed(sources) => sources.interest(),
+            Self::Chats(interest) => interest.id(),
             Self::Public(interest) | Self::Tag(interest) | Self::Mentions(interest) => interest.id,
         }
     }
@@ -53,6 +61,7 @@ impl Interest {
     pub(super) fn indexed(&self) -> IndexedReceiver {
         match self {
             Self::Feed(sources) => sources.indexed(),
+            Self::Chats(interest) => interest.indexed(),
             Self::Public(interest) | Self::Tag(interest) | Self::Mentions(interest) => interest.indexed(),
         }
     }

@@ -96,6 +96,7 @@ impl Listener {
                     self.catch_up_at = Some(self.catch_up_at.unwrap_or_else(Instant::now));
                 }
             }
+            Some(Some(PubSubEvent::Typing(event))) => self.hub.dispatch_typing(event).await,
             Some(Some(PubSubEvent::Change(id))) => drop(self.stale.insert(id)),
             // Only status events have a payload that must be decoded. On other channels (a thread's) the message itself is the signal.
             Some(None) if events::shard_of(&channel).is_none() => {}

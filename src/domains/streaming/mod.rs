@@ -38,6 +38,11 @@
 //! brought it as an event for each thousand reposters; a subscription sends the first that it matches. If it is resumed between two of them, the change may
 //! come twice. The sources whose reposts the viewer does not want are known without a read; the other rules read ([`service`]).
 //!
+//! **Chats.** The log has references to rows and other changes of chats. An event finds its subscriptions by the members of its chat that are connected here
+//! (`chat_dispatch`); a subscription that reads the log asks for which of the chats of a page the viewer is a member. What an event shows is read, with the
+//! rules of queries, for each viewer when it is delivered, so that leaving, removal and blocks end the delivery at once. That somebody is typing is
+//! published on a channel of its own, and is in no log.
+//!
 //! **Shared responses.** A running subscription is a stream of events without a document. Each event is rendered by a run of the document
 //! that is shared by all subscriptions with the same document and variables, apart from the arguments of the stream
 //! ([`crate::schema::subscribe()`]). A response is rendered once for all that receive the same event with the same cursor: the subscribers
@@ -48,6 +53,8 @@
 //! entry costs the logarithm of the size of the index. An event costs a process one index search, and one rendering for each distinct
 //! document and for each home that receives it: two round trips (the status, its author), three for a comment.
 
+mod chat_dispatch;
+mod chat_stream;
 mod feed_sources;
 mod hidden_authors;
 mod index_change;
@@ -74,7 +81,7 @@ mod thread_stream;
 mod thread_viewer;
 mod change_queue;
 
-pub use graphql::{StreamQuery, StreamSubscription};
+pub use graphql::{ChatSubscription, StreamQuery, StreamSubscription};
 pub use hub::Hub;
 pub use model::{BoundingBox, FilterInput, GapReason, OutgoingEvent, OutgoingEventKind, StatusRepost};
 pub use run::{RenderResult, RenderRun, RenderSender, SetupRun};

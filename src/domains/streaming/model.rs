@@ -1,11 +1,12 @@
 //! Plain types: filters as requested, and events as they are sent.
 
-use crate::base::ids::{CommentId, StatusId, UserId};
+use crate::base::ids::{ChatId, CommentId, StatusId, UserId};
 use crate::base::named::named_enum;
+use crate::domains::chats::ChatEventContent;
 use crate::domains::comments::{self, CommentEventKind};
 use crate::domains::statuses::ViewedStatus;
 use crate::domains::users::User;
-use crate::platform::events::EventAudience;
+use crate::platform::events::{ChatEvent, EventAudience};
 use std::sync::Arc;
 
 /// An event for one subscription, with its cursor.
@@ -61,6 +62,8 @@ pub enum OutgoingEventKind {
     RepostUndone(StatusRepost),
     /// A comment was added, edited, deleted or voted on.
     Comment(CommentId, CommentEventKind),
+    /// Something has happened in a chat. Of rows, this is one.
+    Chat(ChatId, ChatEvent),
     /// Events before this one may be missing.
     Gap(GapReason),
 }
@@ -91,6 +94,7 @@ pub(crate) enum EventContent {
     RepostUndone(StatusRepost),
     Comment(comments::VisibleComment, CommentEventKind),
     CommentDeleted(CommentId, u64),
+    Chat(Box<ChatEventContent>),
     Gap(GapReason),
 }
 

@@ -1,5 +1,6 @@
 //! The use cases of subscriptions.
 
+use super::chat_stream::ChatStream;
 use super::event_source::RETRY_DELAY;
 use super::filter::{self, Filter, ParsedFilter};
 use super::hub::Hub;
@@ -16,6 +17,7 @@ use crate::base::ids::{StatusId, TagId, UserListId};
 use crate::base::page::ListId;
 use crate::base::request::{Loaders, Request};
 use crate::base::viewer::Viewer;
+use crate::domains::chats::service as chats;
 use crate::domains::comments::CommentEventKind;
 use crate::domains::comments::service as comments;
 use crate::domains::entities::tag_name;
@@ -27,7 +29,7 @@ use crate::domains::timelines::IndexTimeline;
 use crate::domains::timelines::service as timelines;
 use crate::domains::users::service as users;
 use crate::platform::events::service as events;
-use crate::platform::events::{ResumePoint, TermHasher};
+use crate::platform::events::{ChatResumePoint, ResumePoint, TermHasher};
 use crate::platform::journal::Feed;
 use crate::platform::rates::Subject;
 use futures_util::try_join;
@@ -185,6 +187,25 @@ pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Resu
     Ok(SubscriptionStream::Thread(stream, viewer))
 }
 
+/// Opens the events of the viewer's chats, behind a cursor or from now on: those of each chat in order, each row once. Never ends. One or two round trips;
+/// later reads only fetch what was missed, and whether it concerns the viewer.
+///
+/// # Errors
+/// `UNAUTHENTICATED`; `BAD_USER_INPUT` for a cursor that is forged or of another stream.
+pub async fn chats(request: Request, after: Option<&str>) -> Result<SubscriptionStream, Error> {
+    let viewer = request.viewer()?.user;
+    let app = request.app.clone();
+    let (hub, term_hasher, cursors) = (app.extension::<Hub>(), events::term_hasher(&app).await?, app.cursors().await?);
+    let place = match after {
+        None => ChatResumePoint::new(events::position(&app).await?, &[]),
+        Some(after) => ChatResumePoint::decode(&cursors, chats::events_id(viewer), after, events::shard_count(&app))
+            .ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?,
+    };
+    let interest = hub.chat_interest(&app, term_hasher, viewer);
+    let (subscription, pending, rows) = (None, VecDeque::new(), None);
+    Ok(SubscriptionStream::Chats(ChatStream { app, hub, term_hasher, cursors, interest, place, subscription, pending, rows }))
+}
+
 /// The number of subscribers of a thread in this process. For tests.
 pub fn thread_subscribers(app: &App, status: StatusId) -> usize {
     app.extension::<ThreadChannels>().subscriber_count(status)
@@ -223,6 +244,12 @@ async fn load_content(request: &Request, event: &OutgoingEvent) -> Result<Option
             seen.zip(by).map(|(seen, by)| EventContent::Reposted(seen, repost, by))
         }
         OutgoingEventKind::RepostUndone(repost) => Some(EventContent::RepostUndone(repost)),
+        OutgoingEventKind::Chat(chat, event) => {
+            let Some(viewer) = request.viewer_id() else { return Ok(None) };
+            chats::load_event(&request.app, &loaders, viewer, (chat, event))
+                .await?
+                .map(|content| EventContent::Chat(Box::new(content)))
+        }
         OutgoingEventKind::Comment(id, CommentEventKind::Deleted(removed)) => {
             let status = statuses::load_visible(&loaders, [id.status]).await?.pop().flatten();
             status.map(|_| EventContent::CommentDeleted(id, removed))

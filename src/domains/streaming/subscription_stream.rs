@@ -1,5 +1,6 @@
 //! The events of one subscription: it reads what it has missed, then waits for what the hub dispatches.
 
+use super::chat_stream::ChatStream;
 use super::envelope::Envelope;
 use super::event_queue::EventQueue;
 use super::event_source::{self, EventSource, PAGE};
@@ -27,6 +28,8 @@ pub enum SubscriptionStream {
     Statuses(StatusStream),
     /// A stream of a thread, for its viewer.
     Thread(ThreadStream, ThreadViewer),
+    /// The events of the chats of an account.
+    Chats(ChatStream),
 }
 
 impl SubscriptionStream {
@@ -35,6 +38,7 @@ impl SubscriptionStream {
         match self {
             Self::Statuses(stream) => event_source::next(stream).await,
             Self::Thread(stream, viewer) => viewer.next(stream).await,
+            Self::Chats(stream) => stream.next().await,
         }
     }
 
@@ -43,7 +47,7 @@ impl SubscriptionStream {
     pub fn is_still_wanted(&self, event: &OutgoingEvent) -> bool {
         match self {
             Self::Statuses(stream) => event.author.is_none_or(|author| stream.is_delivered(author, &event.names)),
-            Self::Thread(..) => true,
+            Self::Thread(..) | Self::Chats(_) => true,
         }
     }
 
@@ -56,7 +60,7 @@ impl SubscriptionStream {
                     && stream.shows_reply(viewer, event).await
                     && stream.shows_repost(viewer, event).await
             }
-            Self::Thread(..) => true,
+            Self::Thread(..) | Self::Chats(_) => true,
         }
     }
 
@@ -64,7 +68,7 @@ impl SubscriptionStream {
     pub fn own_rendering(&self) -> Option<&Viewer> {
         match self {
             Self::Thread(_, viewer) => viewer.own_rendering(),
-            Self::Statuses(_) => None,
+            Self::Statuses(_) | Self::Chats(_) => None,
         }
     }
 }
@@ -205,6 +209,7 @@ impl StatusStream {
             EventKind::Edited => OutgoingEventKind::Edited(status),
             // To those who can no longer see a status, it is deleted.
             EventKind::Deleted | EventKind::Narrowed => OutgoingEventKind::Deleted(status),
+            EventKind::Chat => return None,
         };
         let is_kept_out = self.interest.is_public() && !event.terms.is_public();
         (!is_kept_out && self.is_delivered(self.source_of(event), &event.terms.names)).then_some(kind)
@@ -280,6 +285,7 @@ impl StatusStream {
         match &self.interest {
             Interest::Feed(sources) => sources.matches(author, names),
             Interest::Public(_) | Interest::Tag(_) | Interest::Mentions(_) => true,
+            Interest::Chats(_) => false,
         }
     }
 }

@@ -3,14 +3,14 @@
 use crate::base::audit;
 
 /// The kinds of keys: the part of each key before the colon.
-pub const KINDS: [&str; 4] = ["stream", "told", "changes", "privacy"];
+pub const KINDS: [&str; 5] = ["stream", "told", "changes", "privacy", "typing"];
 
-/// STREAM, event → `k` kind, `s` status id, `m` filter terms. Bound: as configured. No time to live. Its channel has the same name.
+/// STREAM, event → `k` kind, `s` status id or chat id, `m` filter terms or what has happened in the chat. Bound: as configured. No time to live. Its channel has the same name.
 pub(super) fn stream(shard: usize) -> String {
     format!("stream:{{{shard}}}")
 }
 
-/// HASH, kind and status id → event id; `last` is the newest event, `dropped` the newest event that was trimmed. Indexes the stream's events. The
+/// HASH, kind and status id, or chat id → event id; `last` is the newest event, `dropped` the newest event that was trimmed. Indexes the stream's events. The
 /// stored name is older than the function's, and stays: renaming it needs a migration while no server runs.
 pub(super) fn index(shard: usize) -> String {
     format!("told:{{{shard}}}")
@@ -24,6 +24,16 @@ pub(super) fn changes(id: u64) -> String {
 /// The channel for changes of an account's privacy. Nothing is stored under this name.
 pub(super) fn privacy(id: u64) -> String {
     format!("privacy:{{{id}}}")
+}
+
+/// The channel for members that are typing in chats of a shard. Nothing is stored under this name.
+pub(super) fn typing(shard: usize) -> String {
+    format!("typing:{{{shard}}}")
+}
+
+/// The shard of a channel of members that are typing.
+pub(super) fn shard_of_typing(channel: &str) -> Option<usize> {
+    audit::tag_in(channel, "typing")?.parse().ok()
 }
 
 /// The shard of a stream's channel.
@@ -52,5 +62,6 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let index = || shard("told").map(|shard| KeyKind::Index(shard as usize));
     let channel =
         || owner_of_channel(key).or_else(|| audit::tag_in(key, "privacy").and_then(audit::id)).map(|_| KeyKind::Changes);
-    stream.or_else(index).or_else(channel)
+    let typing = || shard("typing").map(|_| KeyKind::Changes);
+    stream.or_else(index).or_else(channel).or_else(typing)
 }

@@ -1,8 +1,9 @@
 //! Events and positions in the log: plain types.
 
+use super::chat_event::ChatEvent;
 use super::filter_terms::FilterTerms;
 use super::repost_details::RepostDetails;
-use crate::base::ids::StatusId;
+use crate::base::ids::{ChatId, StatusId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -50,6 +51,8 @@ pub enum EventKind {
     Reposted,
     /// A repost was undone.
     RepostUndone,
+    /// Something has happened in a chat.
+    Chat,
 }
 
 /// A published event.
@@ -61,12 +64,22 @@ pub struct Event {
     pub id: EventId,
     /// The kind.
     pub kind: EventKind,
-    /// The status; for [`EventKind::Reposted`] and [`EventKind::RepostUndone`] the id of the repost.
+    /// The status; for [`EventKind::Reposted`] and [`EventKind::RepostUndone`] the id of the repost; for [`EventKind::Chat`]
+    /// the id of the chat.
     pub status: StatusId,
     /// The status's filter terms.
     pub terms: FilterTerms,
     /// What the event says about reposts; such an event goes to feeds alone.
     pub repost: Option<Arc<RepostDetails>>,
+    /// What has happened in a chat; such an event goes to the chat's members alone.
+    pub chat: Option<ChatEvent>,
+}
+
+impl Event {
+    /// The chat in which something has happened, and what.
+    pub fn in_chat(&self) -> Option<(ChatId, ChatEvent)> {
+        self.chat.map(|event| (ChatId(self.status.0), event))
+    }
 }
 
 /// A position in the log: the last event of each shard.

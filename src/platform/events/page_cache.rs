@@ -88,7 +88,15 @@ mod tests {
 
     fn event(at: u64) -> Event {
         let id = EventId { at, number: 0 };
-        Event { shard: 0, id, kind: EventKind::Posted, status: StatusId(at), terms: FilterTerms::default(), repost: None }
+        Event {
+            shard: 0,
+            id,
+            kind: EventKind::Posted,
+            status: StatusId(at),
+            terms: FilterTerms::default(),
+            repost: None,
+            chat: None,
+        }
     }
 
     /// Replays a log of the events 1 to 1,000 after an event; returns the events and the number of cache misses.

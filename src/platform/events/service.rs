@@ -1,5 +1,6 @@
 //! Publishes events and reads the log.
 
+use super::chat_event::ChatEvent;
 use super::filter_terms::{EventAudience, FilterTerms, TermHasher};
 use super::model::{Event, EventId, LogPosition, ReadResult};
 use super::page_cache::PageCache;
@@ -9,7 +10,7 @@ use super::store::{self, NewEvent, Retention};
 use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
-use crate::base::ids::{StatusId, UserId};
+use crate::base::ids::{ChatId, StatusId, UserId};
 
 /// Returns the hasher of filter terms. One round trip per process.
 ///
@@ -173,6 +174,51 @@ pub async fn publish_to_reposter_feeds(
     store::append(app.db(), &[append], retention(app)).await
 }
 
+/// Publishes the rows of a chat up to `newest`, each once, in their order. `published` is the row up to which the chat remembers that all are published,
+/// and when that was read. Returns the row up to which they are; `None` if `published` is needed, or must be read again. One round trip.
+///
+/// # Errors
+/// As [`publish_posted`].
+pub async fn publish_chat_rows(
+    app: &App,
+    chat: ChatId,
+    newest: u64,
+    published: Option<(u64, Millis)>,
+) -> Result<Option<u64>, Error> {
+    store::append_rows(app.db(), chat, newest, published, retention(app)).await
+}
+
+/// Publishes other events of chats. One round trip; none for no events.
+///
+/// # Errors
+/// As [`publish_posted`].
+pub async fn publish_chat_events(app: &App, events: &[(ChatId, ChatEvent)]) -> Result<(), Error> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    store::append_chat_events(app.db(), events, retention(app)).await
+}
+
+/// Whether the newest rows of chats that the log has are before a position, or were trimmed, in the order of the chats. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn chat_rows_are_before(app: &App, position: &LogPosition, chats: &[ChatId]) -> Result<Vec<bool>, Error> {
+    let newest = store::newest_rows(app.db(), chats).await?;
+    let is_before = |(shard, event): (usize, Option<EventId>)| {
+        event.is_none_or(|event| position.0.get(shard).is_some_and(|last| event <= *last))
+    };
+    Ok(newest.into_iter().map(is_before).collect())
+}
+
+/// Publishes to subscribers that a member of a chat is typing. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn publish_typing(app: &App, chat: ChatId, user: UserId) -> Result<(), Error> {
+    store::publish_typing(app.db(), chat, user).await
+}
+
 fn retention(app: &App) -> Retention {
     let config = app.config();
     Retention { now: app.now(), maximum: config.events_kept, since: app.now().saturating_sub(config.events_age) }
@@ -292,6 +338,11 @@ pub fn shard_of(channel: &str) -> Option<usize> {
     store::shard_of(channel)
 }
 
+/// The channel of a shard for members of chats that are typing.
+pub fn typing_channel(shard: usize) -> String {
+    store::typing_channel(shard)
+}
+
 /// A message on a channel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PubSubEvent {
@@ -299,6 +350,8 @@ pub enum PubSubEvent {
     Event(Event, EventId),
     /// The follows or the sessions of this account, or the members of this list, have changed.
     Change(u64),
+    /// A member of a chat is typing. The event is not in the log.
+    Typing(Event),
 }
 
 /// Parses a message; `None` for a channel of others.
@@ -306,5 +359,6 @@ pub fn parse_message(channel: &str, message: &[u8]) -> Option<PubSubEvent> {
     if let Some(shard) = store::shard_of(channel) {
         return store::published(shard, message).map(|(event, before)| PubSubEvent::Event(event, before));
     }
-    store::owner_of(channel).map(PubSubEvent::Change)
+    let typing = || store::typing(channel, message).map(PubSubEvent::Typing);
+    store::owner_of(channel).map(PubSubEvent::Change).or_else(typing)
 }

@@ -1,18 +1,22 @@
 //! The event log's access to Redis.
 
+use super::chat_event::ChatEvent;
 use super::filter_terms::FilterTerms;
 use super::keys;
 use super::model::{Event, EventId, EventKind, LogPosition, ReadResult, SHARDS};
 use super::repost_details::RepostDetails;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
-use crate::base::ids::{StatusId, UserId};
+use crate::base::ids::{ChatId, StatusId, UserId};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use redis::{Cmd, Value, cmd};
 use std::sync::Arc;
 
-static APPEND_EVENT: Script = Script::allow_oom(include_str!("lua/append_event.lua"));
+const LOG_PRELUDE: &str = include_str!("lua/event_log.lua");
+static APPEND_EVENT: Script = Script::allow_oom_after(LOG_PRELUDE, include_str!("lua/append_event.lua"));
+static APPEND_CHAT_ROWS: Script = Script::allow_oom_after(LOG_PRELUDE, include_str!("lua/append_chat_rows.lua"));
+static APPEND_CHAT_EVENT: Script = Script::allow_oom_after(LOG_PRELUDE, include_str!("lua/append_chat_event.lua"));
 static PUBLISH_CHANGE: Script = Script::new(include_str!("lua/publish_change.lua"));
 
 /// The most statuses in one lookup.
@@ -43,9 +47,19 @@ pub(super) fn shard_count(db: &Db) -> usize {
     if db.is_cluster() { SHARDS } else { 1 }
 }
 
-/// The shard of an author: all events of an author have one order. The low bits of ids are mostly zero, so ids are mixed.
+/// The shard of an author: all events of an author have one order.
 fn shard_of_author(db: &Db, author: UserId) -> usize {
-    let mixed = author.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    shard_of_id(db, author.0)
+}
+
+/// The shard of a chat: all events of a chat have one order.
+fn shard_of_chat(db: &Db, chat: ChatId) -> usize {
+    shard_of_id(db, chat.0)
+}
+
+/// The low bits of ids are mostly zero, so ids are mixed.
+fn shard_of_id(db: &Db, id: u64) -> usize {
+    let mixed = id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     (mixed % shard_count(db) as u64) as usize
 }
 
@@ -111,12 +125,79 @@ pub(super) fn privacy_channel(id: UserId) -> String {
 
 /// Publishes that an account has become private or public.
 pub(super) async fn publish_privacy(db: &Db, id: UserId) -> Result<(), Error> {
-    db.call_untracked(vec![Call::new(&PUBLISH_CHANGE, [keys::privacy(id.0)])]).await.map(drop)
+    db.call_untracked(vec![Call::new(&PUBLISH_CHANGE, [keys::privacy(id.0)]).arg("")]).await.map(drop)
 }
 
 /// Publishes that the surroundings of an account or a list have changed.
 pub(super) async fn publish_change(db: &Db, id: u64) -> Result<(), Error> {
-    db.call_untracked(vec![Call::new(&PUBLISH_CHANGE, [keys::changes(id)])]).await.map(drop)
+    db.call_untracked(vec![Call::new(&PUBLISH_CHANGE, [keys::changes(id)]).arg("")]).await.map(drop)
+}
+
+/// Appends rows of a chat up to `newest`, each once, behind those that are in the log; behind `published` if none is. Returns the row up to which all are
+/// published; `None` if `published` is unknown, or may be out of date. One script.
+pub(super) async fn append_rows(
+    db: &Db,
+    chat: ChatId,
+    newest: u64,
+    published: Option<(u64, Millis)>,
+    retention: Retention,
+) -> Result<Option<u64>, Error> {
+    let shard = shard_of_chat(db, chat);
+    let call = Call::new(&APPEND_CHAT_ROWS, [keys::stream(shard), keys::index(shard)])
+        .arg(retention.now)
+        .arg(chat.0)
+        .arg(retention.maximum.div_ceil(shard_count(db)))
+        .arg(retention.since)
+        .arg(newest)
+        .arg(published.map(|(row, _)| row.to_string()).unwrap_or_default())
+        .arg(published.map_or(0, |(_, at)| at));
+    let head: i64 = db.call_untracked(vec![call]).await?.pop().map(decode::value).transpose()?.unwrap_or(-1);
+    Ok(u64::try_from(head).ok())
+}
+
+/// The shards of chats, and the events with the newest rows that the log has of them, in their order. One pipeline.
+pub(super) async fn newest_rows(db: &Db, chats: &[ChatId]) -> Result<Vec<(usize, Option<EventId>)>, Error> {
+    let shards: Vec<usize> = chats.iter().map(|chat| shard_of_chat(db, *chat)).collect();
+    let command = |(chat, shard): (&ChatId, &usize)| cmd("HGET").arg(keys::index(*shard)).arg(format!("c{}", chat.0)).take();
+    let replies = db.read_many(chats.iter().zip(&shards).map(command).collect()).await?;
+    let event = |(shard, reply): (usize, Value)| {
+        let event: Option<String> = decode::value(reply)?;
+        Ok((shard, event.and_then(|event| event.parse().ok())))
+    };
+    shards.into_iter().zip(replies).map(event).collect()
+}
+
+/// Appends events of chats. One pipeline of scripts.
+pub(super) async fn append_chat_events(db: &Db, events: &[(ChatId, ChatEvent)], retention: Retention) -> Result<(), Error> {
+    let call = |(chat, event): &(ChatId, ChatEvent)| {
+        let shard = shard_of_chat(db, *chat);
+        Call::new(&APPEND_CHAT_EVENT, [keys::stream(shard), keys::index(shard)])
+            .arg(retention.now)
+            .arg(chat.0)
+            .arg(retention.maximum.div_ceil(shard_count(db)))
+            .arg(retention.since)
+            .arg(event.encode().1)
+    };
+    db.call_untracked(events.iter().map(call).collect()).await.map(drop)
+}
+
+/// The channel of a shard for members that are typing.
+pub(super) fn typing_channel(shard: usize) -> String {
+    keys::typing(shard)
+}
+
+/// Publishes that a member is typing; nothing is stored. One script.
+pub(super) async fn publish_typing(db: &Db, chat: ChatId, user: UserId) -> Result<(), Error> {
+    let message = format!("{} {}", chat.0, user.0);
+    db.call_untracked(vec![Call::new(&PUBLISH_CHANGE, [keys::typing(shard_of_chat(db, chat))]).arg(message)]).await.map(drop)
+}
+
+/// Parses a message about a member that is typing, as an event that is not in the log; `None` for another channel.
+pub(super) fn typing(channel: &str, message: &[u8]) -> Option<Event> {
+    let shard = keys::shard_of_typing(channel)?;
+    let (chat, user) = std::str::from_utf8(message).ok()?.split_once(' ')?;
+    let event = ChatEvent::Typing(UserId(user.parse().ok()?));
+    Some(chat_event(shard, EventId::default(), StatusId(chat.parse().ok()?), event))
 }
 
 /// The newest event of each shard. One pipeline.
@@ -212,7 +293,14 @@ pub(super) fn published(shard: usize, message: &[u8]) -> Option<(Event, EventId)
     Some((event(shard, id, kind, status, parts.next()?)?, before.parse().ok()?))
 }
 
+fn chat_event(shard: usize, id: EventId, chat: StatusId, event: ChatEvent) -> Event {
+    Event { shard, id, kind: EventKind::Chat, status: chat, terms: FilterTerms::unreadable(), repost: None, chat: Some(event) }
+}
+
 fn event(shard: usize, id: &str, kind: &str, status: &str, terms: &[u8]) -> Option<Event> {
+    if let Some(happened) = ChatEvent::decode(kind, terms) {
+        return Some(chat_event(shard, id.parse().ok()?, StatusId(status.parse().ok()?), happened));
+    }
     let (kind, is_repost) = match kind {
         "p" => (EventKind::Posted, false),
         "d" => (EventKind::Deleted, false),
@@ -228,12 +316,12 @@ fn event(shard: usize, id: &str, kind: &str, status: &str, terms: &[u8]) -> Opti
     let (id, status) = (id.parse().ok()?, StatusId(status.parse().ok()?));
     if is_repost {
         let (terms, details) = RepostDetails::from_bytes(terms)?;
-        return Some(Event { shard, id, kind, status, terms, repost: Some(Arc::new(details)) });
+        return Some(Event { shard, id, kind, status, terms, repost: Some(Arc::new(details)), chat: None });
     }
     let mut terms = FilterTerms::from_bytes(terms).unwrap_or_else(FilterTerms::unreadable);
     if kind != EventKind::Edited {
         // A deletion may have the terms of the last edit.
         terms.words_before.clear();
     }
-    Some(Event { shard, id, kind, status, terms, repost: None })
+    Some(Event { shard, id, kind, status, terms, repost: None, chat: None })
 }

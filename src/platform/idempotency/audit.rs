@@ -69,12 +69,18 @@ async fn check_bindings(reader: &AuditReader, page: Vec<(String, String, String)
     let rows: Vec<_> = page.iter().filter_map(|(key, digest, _)| Some((account_of(key)?, digest.as_str()))).collect();
     let times = reader.query(rows, |(id, digest)| cmd("ZSCORE").arg(keys::times(id)).arg(digest).take()).await?;
     for (key, digest, value) in &page {
-        let bound = value.split_once(' ');
+        let words: Vec<&str> = value.split(' ').collect();
+        let is_bound = |fingerprint: &str, id: &str| audit::is_digest(fingerprint, DIGEST) && audit::id(id).is_some();
+        let is_valid = match words[..] {
+            [fingerprint, id] => is_bound(fingerprint, id),
+            [fingerprint, id, result] => is_bound(fingerprint, id) && audit::id(result).is_some(),
+            _ => false,
+        };
         let repair = || account_of(key).map(Remedy::RepairIdempotencyKeys);
         if !audit::is_digest(digest, DIGEST) {
             found.add_repairable(key, "contains an invalid digest", repair());
         }
-        if !bound.is_some_and(|(fingerprint, id)| audit::is_digest(fingerprint, DIGEST) && audit::id(id).is_some()) {
+        if !is_valid {
             found.add_repairable(key, format!("{digest} in it has no valid fingerprint and id"), repair());
         }
         if let Some(account) = account_of(key)

@@ -29,6 +29,15 @@ impl IdempotentRequest {
     }
 }
 
+/// What a key is bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The id that the request creates.
+    pub id: u64,
+    /// The result of the first request, if it was noted: nothing is left to be done.
+    pub result: Option<u64>,
+}
+
 /// Validates a client's key.
 ///
 /// # Errors

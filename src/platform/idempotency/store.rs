@@ -1,7 +1,7 @@
 //! The idempotency keys' access to Redis.
 
 use super::keys;
-use super::model::{IdempotentRequest, KEY_TTL, MAX_KEYS};
+use super::model::{Bound, IdempotentRequest, KEY_TTL, MAX_KEYS};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -11,29 +11,37 @@ use crate::domains::users::user_key;
 use redis::cmd;
 
 static BIND_KEY: Script = Script::new(include_str!("lua/bind_key.lua"));
+static COMPLETE_KEY: Script = Script::new(include_str!("lua/complete_key.lua"));
 static RELEASE_KEY: Script = Script::new(include_str!("lua/release_key.lua"));
 static REPAIR_KEY: Script = Script::new(include_str!("lua/repair_key.lua"));
 
 /// Digests per page of a repair.
 const PAGE: usize = 1_000;
 
-/// Binds a key to `id`, unless it is bound already; returns the fingerprint and the id that it is bound to. `None` if the account is deleted. One
-/// script.
+/// Binds a key to `id`, unless it is bound already; returns the fingerprint and what it is bound to. `None` if the account is deleted. One script.
 pub(super) async fn bind(
     db: &Db,
     account: UserId,
     request: &IdempotentRequest,
     id: u64,
     now: Millis,
-) -> Result<Option<(String, u64)>, Error> {
+) -> Result<Option<(String, Bound)>, Error> {
     let keys = [keys::bindings(account), keys::times(account), user_key(account)];
     let call = Call::new(&BIND_KEY, keys).arg(&request.digest).arg(bound_value(request, id));
     let bound: String = db.call(call.arg(now).arg(KEY_TTL).arg(MAX_KEYS)).await?;
     if bound.is_empty() {
         return Ok(None);
     }
-    let (fingerprint, id) = bound.split_once(' ').ok_or_else(|| Error::corrupt("an idempotency record"))?;
-    Ok(Some((fingerprint.to_owned(), id.parse().map_err(Error::corrupt)?)))
+    let (fingerprint, value) = bound.split_once(' ').ok_or_else(|| Error::corrupt("an idempotency record"))?;
+    let (id, result) = value.split_once(' ').map_or((value, None), |(id, result)| (id, Some(result)));
+    let result = result.map(str::parse).transpose().map_err(Error::corrupt)?;
+    Ok(Some((fingerprint.to_owned(), Bound { id: id.parse().map_err(Error::corrupt)?, result })))
+}
+
+/// Notes the result of a key that is bound to exactly this input and `id`. One script.
+pub(super) async fn complete(db: &Db, account: UserId, request: &IdempotentRequest, id: u64, result: u64) -> Result<(), Error> {
+    let call = Call::new(&COMPLETE_KEY, [keys::bindings(account)]).arg(&request.digest);
+    db.call::<u64>(call.arg(bound_value(request, id)).arg(result)).await.map(drop)
 }
 
 /// Releases a key that is bound to exactly this input and `id`. One script.

@@ -1,7 +1,7 @@
 //! Tasks of the journal: plain types.
 
 use crate::base::audience::ChosenAudience;
-use crate::base::ids::{CampaignId, CommentId, StatusId, UserId, UserListId, WebsiteId};
+use crate::base::ids::{CampaignId, ChatId, CommentId, StatusId, UserId, UserListId, WebsiteId};
 use crate::base::named::named_enum;
 use serde::{Deserialize, Serialize};
 
@@ -224,6 +224,35 @@ pub enum Task {
         /// The account.
         user: UserId,
     },
+    /// A chat: the lists of its members are derived from it; of a chat that has ended, the rows are deleted.
+    Chat {
+        /// The chat.
+        chat: ChatId,
+        /// Accounts that may have been members.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        former: Vec<UserId>,
+    },
+    /// A membership: the lists of one account are derived from a chat.
+    ChatMember {
+        /// The chat.
+        chat: ChatId,
+        /// The account.
+        user: UserId,
+    },
+    /// A text of a chat that was edited, deleted or reacted to: subscribers are told, and the chat is settled.
+    ChatText {
+        /// The chat.
+        chat: ChatId,
+        /// The number of the text.
+        sequence: u64,
+    },
+    /// The direct chat of two accounts: its record and their lists are derived from the pair.
+    DirectChat {
+        /// The account with the lower id.
+        low: UserId,
+        /// The other one.
+        high: UserId,
+    },
     /// A relation between two accounts: the second account's side is derived from the first account's side.
     Relation {
         /// The relation.
@@ -268,7 +297,11 @@ impl Task {
             | Self::Reply { .. }
             | Self::Place { .. }
             | Self::Bookmark { .. }
-            | Self::Repost { .. } => Queue::Short,
+            | Self::Repost { .. }
+            | Self::Chat { .. }
+            | Self::ChatMember { .. }
+            | Self::ChatText { .. }
+            | Self::DirectChat { .. } => Queue::Short,
         }
     }
 }
@@ -349,6 +382,10 @@ mod tests {
                 r#"{"StatusIndexes":{"author":1,"status":2,"tags":["a"],"logins":["ada"]}}"#,
             ),
             (Task::Privacy { user }, r#"{"Privacy":{"user":1}}"#),
+            (Task::Chat { chat: ChatId(7), former: vec![] }, r#"{"Chat":{"chat":7}}"#),
+            (Task::ChatMember { chat: ChatId(7), user }, r#"{"ChatMember":{"chat":7,"user":1}}"#),
+            (Task::DirectChat { low: user, high: UserId(4) }, r#"{"DirectChat":{"low":1,"high":4}}"#),
+            (Task::ChatText { chat: ChatId(7), sequence: 5 }, r#"{"ChatText":{"chat":7,"sequence":5}}"#),
         ]
     }
 
@@ -391,7 +428,11 @@ mod tests {
             Task::Edit { .. } => 25,
             Task::StatusIndexes { .. } => 26,
             Task::Privacy { .. } => 27,
+            Task::Chat { .. } => 28,
+            Task::ChatMember { .. } => 29,
+            Task::DirectChat { .. } => 30,
+            Task::ChatText { .. } => 31,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..28).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..32).collect::<Vec<_>>());
     }
 }

@@ -3,7 +3,7 @@
 //! would keep a core busy for hours.
 
 use super::filter;
-use super::weight::{days, multiplier, weight};
+use super::weight::{days, multiplier, per_chat, weight};
 use async_graphql::parser::types::{ExecutableDocument, FragmentDefinition, Selection, SelectionSet};
 use async_graphql::{Name, Pos, Positioned, Variables};
 use std::collections::HashMap;
@@ -22,6 +22,8 @@ pub(super) struct Measure {
     pub(super) cost: usize,
     /// Cost of one day of a report. The enclosing field multiplies it by its argument `days`.
     cost_per_day: usize,
+    /// Cost of one message of a pending chat. The enclosing `pendingMessages` multiplies it by its argument `perChat`.
+    cost_per_message: usize,
     /// Fields directly in the set.
     pub(super) roots: usize,
     /// Nesting of introspection lists below `__schema` or `__type`.
@@ -76,6 +78,7 @@ impl Measure {
             fields: self.fields.saturating_add(other.fields),
             cost: self.cost.saturating_add(other.cost),
             cost_per_day: self.cost_per_day.saturating_add(other.cost_per_day),
+            cost_per_message: self.cost_per_message.saturating_add(other.cost_per_message),
             roots: self.roots.saturating_add(other.roots),
             introspection: self.introspection.saturating_add(other.introspection),
             filter_entries: self.filter_entries.saturating_add(other.filter_entries),
@@ -90,6 +93,7 @@ impl Measure {
             depth: self.depth.max(other.depth),
             cost: self.cost.max(other.cost),
             cost_per_day: self.cost_per_day.max(other.cost_per_day),
+            cost_per_message: self.cost_per_message.max(other.cost_per_message),
             roots: self.roots.max(other.roots),
             lists: self.lists.max(other.lists),
             introspection: self.introspection.max(other.introspection),
@@ -136,12 +140,24 @@ impl<'a> Measurer<'a> {
                 let cost_per_day = inner.cost_per_day.saturating_mul(days(&field.node, self.variables));
                 let entries = filter::entries(&field.node, self.variables);
                 let filter = entries.saturating_mul(filter::ENTRY_COST);
-                let each = inner.cost.saturating_add(cost_per_day).saturating_mul(multiplier(&field.node, self.variables));
+                // Lists of messages below `pendingMessages`, whose size is its argument, count as pages of the default size before.
+                let (cost, cost_per_message) = match name {
+                    "messages" if field.node.arguments.is_empty() => (inner.cost, inner.cost),
+                    "edges" | "node" => (inner.cost, inner.cost_per_message),
+                    "pendingMessages" => {
+                        let of = |size: usize| inner.cost_per_message.saturating_mul(size);
+                        let others = inner.cost.saturating_sub(of(crate::base::page::DEFAULT));
+                        (others.saturating_add(of(per_chat(&field.node, self.variables))), 0)
+                    }
+                    _ => (inner.cost, 0),
+                };
+                let each = cost.saturating_add(cost_per_day).saturating_mul(multiplier(&field.node, self.variables));
                 Measure {
                     fields: inner.fields.saturating_add(1),
                     depth: inner.depth + 1,
                     cost: if name == "days" { 1 } else { each.saturating_add(weight(name)).saturating_add(filter) },
                     cost_per_day: if name == "days" { each } else { 0 },
+                    cost_per_message,
                     roots: 1,
                     lists: inner.lists + usize::from(is_introspection_list(name)),
                     introspection: inner.introspection + usize::from(matches!(name, "__schema" | "__type")),

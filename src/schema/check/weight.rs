@@ -2,6 +2,7 @@
 
 use crate::base::page;
 use crate::domains::ads::{DEFAULT_DAYS, KEYWORDS_BYTES, MAX_DAYS, SNIPPET_BYTES};
+use crate::domains::chats;
 use crate::domains::comments;
 use crate::domains::statuses::MAX_PINS;
 use async_graphql::parser::parse_schema;
@@ -12,7 +13,7 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// Lists that are not connections, with their usual number of items: those of the introspection, and lists with a limit of their own.
-const LISTS: [(&str, usize); 14] = [
+const LISTS: [(&str, usize); 15] = [
     ("types", 20),
     ("fields", 5),
     ("args", 2),
@@ -27,17 +28,20 @@ const LISTS: [(&str, usize); 14] = [
     ("mentions", 5),
     ("tags", 5),
     ("links", 5),
+    ("reactions", 3),
 ];
 
 /// Bytes of a text or a list of texts that cost one more point.
 const POINT: usize = 8 << 10;
 
 /// Fields with long texts, and their maximum length in bytes.
-const LONG_TEXT_FIELDS: [(&str, usize); 3] = [
+const LONG_TEXT_FIELDS: [(&str, usize); 4] = [
     ("keywords", KEYWORDS_BYTES),
     // Of a comment. A status has at most a quarter of it.
     ("message", comments::MESSAGE_BYTES),
     ("snippet", SNIPPET_BYTES),
+    // Of a row of a chat.
+    ("text", chats::TEXT_BYTES),
 ];
 
 /// The cost of a field itself: 1, and more for a long text.
@@ -73,6 +77,16 @@ pub(super) fn days(field: &Field, variables: &Variables) -> usize {
     match argument(field, variables, "days") {
         ArgumentSize::Number(days) => usize::try_from(days.unwrap_or(u64::MAX)).map_or(MAX_DAYS, |days| days.clamp(1, MAX_DAYS)),
         _ => DEFAULT_DAYS,
+    }
+}
+
+/// Number of texts of each chat of `pendingMessages`, from the argument `perChat`.
+pub(super) fn per_chat(field: &Field, variables: &Variables) -> usize {
+    match argument(field, variables, "perChat") {
+        ArgumentSize::Number(size) => {
+            size.map_or(page::MAX, |size| usize::try_from(size).unwrap_or(page::MAX)).clamp(1, page::MAX)
+        }
+        _ => page::DEFAULT,
     }
 }
 
@@ -127,7 +141,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Fields with short texts, and the approximate maximum of their bytes.
-    const SHORT: [(&str, usize); 24] = [
+    const SHORT: [(&str, usize); 26] = [
         ("bio", 1_536),
         ("campaignName", 1_056),
         ("clickUrl", 2_560),
@@ -152,6 +166,8 @@ mod tests {
         ("message", comments::MESSAGE_BYTES),
         ("keywords", KEYWORDS_BYTES),
         ("snippet", SNIPPET_BYTES),
+        ("emoji", 64),
+        ("text", chats::TEXT_BYTES),
     ];
 
     /// The name of a type without its lists.

@@ -12,6 +12,7 @@ const ALLOWED: [&[&str]; 2] = [
     &["domains::ads::graphql::ad", "domains::ads::graphql::campaign"],
     // The hub holds its interests weakly, and an interest leaves the hub when its last subscription drops it.
     &[
+        "domains::streaming::chat_dispatch",
         "domains::streaming::feed_sources",
         "domains::streaming::hidden_authors",
         "domains::streaming::hub",

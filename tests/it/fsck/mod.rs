@@ -5,6 +5,7 @@ mod broken;
 mod key_repairs;
 mod repair;
 mod repair_world;
+mod chats;
 mod tags;
 
 use crate::support::{Actor, Cluster, LONG_TIMEOUTS, START, TestApp, TestServer, waxwing};

@@ -151,6 +151,61 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
             let input = if field.ends_with("Tag") { "name: \"birds\"".to_owned() } else { format!("statusId: {id:?}") };
             post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ {input} }}) {{ userErrors {{ code }} }} }}"))
         }
+        Limit::Messages => {
+            let chat = waxwing::base::ids::ChatId(app.app.next_id().await.expect("an id"));
+            let message = waxwing::base::ids::ChatMessageId { chat, sequence: 1 }.global_id();
+            let mutation = match n % 2 {
+                0 => format!("sendMessage(input: {{ chatId: {:?}, text: \"x\" }})", chat.global()),
+                _ => format!("editMessage(input: {{ messageId: \"{message}\", text: \"x\" }})"),
+            };
+            post_query_as(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+        }
+        Limit::Chats | Limit::ChatMembers => {
+            let input = format!("name: \"x\", userIds: [{:?}]", other.id);
+            post_query_as(app, ada, &format!("mutation {{ createGroupChat(input: {{ {input} }}) {{ userErrors {{ code }} }} }}"))
+        }
+        Limit::Reactions => {
+            let chat = waxwing::base::ids::ChatId(app.app.next_id().await.expect("an id"));
+            let message = waxwing::base::ids::ChatMessageId { chat, sequence: 1 }.global_id();
+            let field = ["reactToMessage", "removeReaction"][n % 2];
+            let input = format!("messageId: \"{message}\", emoji: \"👍\"");
+            post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ {input} }}) {{ userErrors {{ code }} }} }}"))
+        }
+        Limit::Typing => {
+            let chat = waxwing::base::ids::ChatId(app.app.next_id().await.expect("an id")).global();
+            post_query_as(
+                app,
+                ada,
+                &format!("mutation {{ sendTyping(input: {{ chatId: {chat:?} }}) {{ userErrors {{ code }} }} }}"),
+            )
+        }
+        Limit::ChatSettings => {
+            let fields = [
+                "markChatSeen",
+                "muteChat",
+                "unmuteChat",
+                "archiveChat",
+                "unarchiveChat",
+                "acceptChatRequest",
+                "declineChatRequest",
+                "updateChatSettings",
+                "removeChatMember",
+                "setChatMemberRole",
+                "renameChat",
+                "leaveChat",
+            ];
+            let chat = waxwing::base::ids::ChatId(app.app.next_id().await.expect("an id")).global();
+            let field = fields[n % fields.len()];
+            let input = match field {
+                "markChatSeen" => format!("chatId: {chat:?}, sequence: 1"),
+                "updateChatSettings" => "sharesSeen: true".to_owned(),
+                "removeChatMember" => format!("chatId: {chat:?}, userId: {:?}", other.id),
+                "setChatMemberRole" => format!("chatId: {chat:?}, userId: {:?}, role: ADMIN", other.id),
+                "renameChat" => format!("chatId: {chat:?}, name: \"x\""),
+                _ => format!("chatId: {chat:?}"),
+            };
+            post_query_as(app, ada, &format!("mutation {{ {field}(input: {{ {input} }}) {{ userErrors {{ code }} }} }}"))
+        }
         Limit::Campaigns => {
             let campaign = waxwing::base::ids::CampaignId(app.app.next_id().await.expect("an id"));
             let (ad, id) = (waxwing::base::ids::AdId { campaign, number: 7 }.global(), campaign.global());
@@ -250,8 +305,20 @@ async fn every_listed_mutation_of_a_limit_is_charged() {
     }
 }
 
-/// Mutations that are charged as requests only: they access a bounded number of keys of their own account, or are charged when they fail.
-const UNLIMITED: &[&str] = &["deleteAccount", "deleteComment", "deleteStatus", "endSessions", "logOut", "updateProfile"];
+/// Mutations that are charged as requests only: they access a bounded number of keys of their own account, or are charged when they fail. The last two are
+/// charged for what they add: `chats::limits` checks that.
+const UNLIMITED: &[&str] = &[
+    "deleteAccount",
+    "deleteChatHistory",
+    "deleteComment",
+    "deleteMessage",
+    "deleteStatus",
+    "endSessions",
+    "logOut",
+    "updateProfile",
+    "addChatMembers",
+    "startDirectChat",
+];
 
 #[tokio::test]
 async fn every_mutation_is_charged_or_documented_as_free() {

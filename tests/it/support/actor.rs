@@ -16,13 +16,14 @@ pub struct Actor {
 }
 
 /// The contract's documents: every operation can be sent by its name.
-const CONTRACT: [&str; 6] = [
+const CONTRACT: [&str; 7] = [
     include_str!("../contract/accounts.graphql"),
     include_str!("../contract/timelines.graphql"),
     include_str!("../contract/lists.graphql"),
     include_str!("../contract/comments.graphql"),
     include_str!("../contract/ads.graphql"),
     include_str!("../contract/live.graphql"),
+    include_str!("../contract/messages.graphql"),
 ];
 
 impl Actor {

@@ -178,7 +178,12 @@ impl TestApp {
 
     /// Starts a server without a client-side cache, for tests that count every read.
     pub async fn without_client_cache(config: Config) -> Self {
-        let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
+        Self::without_client_cache_on(Arc::new(RedisServer::start()), config).await
+    }
+
+    /// As [`Self::without_client_cache`], on a given Redis.
+    pub async fn without_client_cache_on(redis: Arc<RedisServer>, config: Config) -> Self {
+        let clock = Clock::manual(START);
         let db = Db::open(&redis.target(), Timing { client_cache: 0, ..LONG_TIMEOUTS }).await.expect("a store");
         Self::from_parts(App::new(db, clock.clone(), with_one_ad_share(config)), clock, edge_with_long_timeout(), redis).await
     }

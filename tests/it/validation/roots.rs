@@ -7,6 +7,7 @@ use async_graphql::parser::types::{TypeKind, TypeSystemDefinition};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use waxwing::base::config::Config;
+use waxwing::base::ids::{ChatId, ChatMessageId, UserId};
 
 /// Nullable root fields that never fail: without a session `viewer` and `viewerMentions` are null, without an error; a tag is its name, and needs no
 /// storage.
@@ -24,6 +25,33 @@ fn roots(kind: &str) -> Vec<(String, bool)> {
     });
     let field = |field: async_graphql::parser::types::FieldDefinition| (field.name.node.to_string(), field.ty.node.nullable);
     fields.expect("a root").into_iter().map(|it| field(it.node)).collect()
+}
+
+/// The arguments of the root fields about chats.
+fn chat_arguments(field: &str) -> Option<String> {
+    let chat = ChatId(9);
+    let message = ChatMessageId { chat, sequence: 1 }.global_id().to_string();
+    let (chat, user) = (chat.global(), UserId(9).global());
+    let input = match field {
+        "viewerChats" | "viewerChatRequests" | "pendingMessages" => return Some("(first: 1)".to_owned()),
+        "viewerUnreadChatsCount" | "viewerChatSettings" => return Some(String::new()),
+        "startDirectChat" => format!("userId: {user:?}"),
+        "createGroupChat" => format!("name: \"x\", userIds: [{user:?}]"),
+        "addChatMembers" => format!("chatId: {chat:?}, userIds: [{user:?}]"),
+        "removeChatMember" => format!("chatId: {chat:?}, userId: {user:?}"),
+        "setChatMemberRole" => format!("chatId: {chat:?}, userId: {user:?}, role: ADMIN"),
+        "renameChat" => format!("chatId: {chat:?}, name: \"x\""),
+        "sendMessage" => format!("chatId: {chat:?}, text: \"x\""),
+        "editMessage" => format!("messageId: {message:?}, text: \"x\""),
+        "deleteMessage" => format!("messageId: {message:?}"),
+        "reactToMessage" | "removeReaction" => format!("messageId: {message:?}, emoji: \"\u{1f44d}\""),
+        "markChatSeen" => format!("chatId: {chat:?}, sequence: 1"),
+        "updateChatSettings" => "sharesSeen: true".to_owned(),
+        "leaveChat" | "muteChat" | "unmuteChat" | "archiveChat" | "unarchiveChat" | "deleteChatHistory" | "acceptChatRequest"
+        | "declineChatRequest" | "sendTyping" => format!("chatId: {chat:?}"),
+        _ => return None,
+    };
+    Some(format!("(input: {{ {input} }})"))
 }
 
 /// Arguments with which each root field reaches the storage.
@@ -104,7 +132,8 @@ impl Fixture {
             "renewWebsiteServerKey" => format!("(input: {{ websiteId: {id:?} }})"),
             "removeAd" => format!("(input: {{ adId: {id:?} }})"),
             "updateProfile" => "(input: { name: \"x\" })".to_owned(),
-            _ => panic!("no arguments for root field `{field}`: add them to `Fixture::arguments`"),
+            _ => chat_arguments(field)
+                .unwrap_or_else(|| panic!("no arguments for root field `{field}`: add them to `Fixture::arguments`")),
         }
     }
 
@@ -112,7 +141,9 @@ impl Fixture {
         let (operation, sibling) =
             if kind == "Query" { ("query", "sibling: serverLimits { depth }") } else { ("mutation", "sibling: __typename") };
         let arguments = self.arguments(field);
-        format!("{operation} {{ before: __typename field: {field}{arguments} {{ __typename }} {sibling} }}")
+        // A number has no fields.
+        let selection = if field == "viewerUnreadChatsCount" { "" } else { "{ __typename }" };
+        format!("{operation} {{ before: __typename field: {field}{arguments} {selection} {sibling} }}")
     }
 }
 

@@ -29,6 +29,23 @@ const LIVE: [&str; 12] = [
     "Subscription.viewerMentionEvents",
 ];
 
+/// Fields that tests of chats cover: `chats/blocks.rs`, `chats/direct.rs`, `chats/groups.rs`, `chats/deletion.rs` and `live/chats/typing.rs`.
+const CHATS: [&str; 13] = [
+    "Chat.viewerPeer",
+    "ChatMember.user",
+    "ChatMessage.replyTo",
+    "ChatMessage.sender",
+    "ChatMessage.subject",
+    "MessageReaction.reactors",
+    "Mutation.addChatMembers",
+    "Mutation.createGroupChat",
+    "Mutation.reactToMessage",
+    "Mutation.removeReaction",
+    "Mutation.sendMessage",
+    "Mutation.startDirectChat",
+    "TypingStarted.user",
+];
+
 /// The fields that have a test.
 fn covered() -> BTreeSet<&'static str> {
     let cases = absent::CASES.iter().flat_map(|case| case.covers.iter().copied());
@@ -40,6 +57,7 @@ fn covered() -> BTreeSet<&'static str> {
         .chain(quotes::COVERED)
         .chain(tags::COVERED)
         .chain(LIVE)
+        .chain(CHATS)
         .collect()
 }
 

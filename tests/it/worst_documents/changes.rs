@@ -6,7 +6,11 @@ use super::types::Field;
 use serde_json::Value;
 
 /// Mutations that remove objects that the others need. They run last, in this order.
-const LAST: [&str; 25] = [
+const LAST: [&str; 29] = [
+    "deleteMessage",
+    "deleteChatHistory",
+    "removeChatMember",
+    "leaveChat",
     "unfollowTag",
     "removeTagFromList",
     "removeUserFromList",

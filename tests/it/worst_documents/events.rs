@@ -44,7 +44,9 @@ impl Generator<'_> {
     /// Returns a selection of all fields of all types of an event.
     fn complete_selection(&mut self, of: &str) -> String {
         let members = self.types().members(of).expect("several kinds of events");
-        let all: Vec<String> = members.iter().map(|of| format!("... on {of} {{ {} }}", self.selection(of, LEVELS, ""))).collect();
+        // Chats have many kinds of events.
+        let levels = if of == "ChatEvent" { 1 } else { LEVELS };
+        let all: Vec<String> = members.iter().map(|of| format!("... on {of} {{ {} }}", self.selection(of, levels, ""))).collect();
         format!("__typename {}", all.join(" "))
     }
 }
@@ -147,6 +149,7 @@ impl<'a> Run<'a> {
                 let status = StatusId::from_global(&self.world.ids["Status"]).expect("a status");
                 service::thread_subscribers(&self.app.app, status) > 0
             }
+            "ChatEvent" => self.app.app.extension::<Hub>().subscriber_count() > 0,
             of => panic!("no condition for subscriptions to {of}: add it here"),
         }
     }
@@ -163,13 +166,21 @@ impl<'a> Run<'a> {
                 _ => {}
             }
         }
-        let poster = self.world.poster.at(self.app);
+        let (poster, heavy) = (self.world.poster.at(self.app), self.world.heavy.at(self.app));
         let mut created = Value::Null;
         for step in mutations_for(&subscription.field) {
             let message = format!("Many {WORD}. @{} #{TAG}", login(0));
             let [status, reposted] = [&self.world.ids["Status"], &self.world.reposted];
-            let variables = json!({ "status": status, "reposted": reposted, "id": created, "message": message });
-            let mut response = poster.gql(step, variables).await;
+            let (chat, member) = (&self.world.ids["Chat"], &self.world.chats.others[0]);
+            let variables = json!({
+                "status": status, "reposted": reposted, "id": created, "message": message, "chat": chat, "member": member,
+                "other": self.world.chats.members[0],
+            });
+            let (actor, step) = match step.strip_prefix(OWN) {
+                Some(step) => (&heavy, step),
+                None => (&poster, *step),
+            };
+            let mut response = actor.gql(step, variables).await;
             assert_eq!(response.get("errors"), None, "{response}");
             if let Some(id) = response["data"]["it"].pointer_mut("/it/id") {
                 created = id.take();
@@ -202,6 +213,9 @@ fn payload_of(mut message: Value) -> Value {
 const POST: &str = "mutation($message: String!) { it: postStatus(input: { message: $message, location: { latitude: 51.5, longitude: 0.125 } }) { it: status { id } } }";
 const DELETE: &str = "mutation($id: ID!) { it: deleteStatus(input: { statusId: $id }) { userErrors { code } } }";
 
+/// The prefix of a mutation of the subscriber's own.
+const OWN: &str = "own ";
+
 /// Returns mutations that cause one event of each type that a subscription sends. `it { it { id } }` selects the object that the later mutations change.
 fn mutations_for(field: &str) -> &'static [&'static str] {
     match field {
@@ -216,6 +230,22 @@ fn mutations_for(field: &str) -> &'static [&'static str] {
             "mutation($status: ID!, $message: String!) { it: addComment(input: { statusId: $status, message: $message }) { it: comment { id } } }",
             "mutation($id: ID!) { it: editComment(input: { commentId: $id, message: \"Fewer.\" }) { userErrors { code } } }",
             "mutation($id: ID!) { it: deleteComment(input: { commentId: $id }) { userErrors { code } } }",
+        ],
+        "chatEvents" => &[
+            "mutation($chat: ID!, $message: String!) { it: sendMessage(input: { chatId: $chat, text: $message }) { it: chatMessage { id } } }",
+            "mutation($id: ID!) { it: editMessage(input: { messageId: $id, text: \"Fewer.\" }) { userErrors { code } } }",
+            "mutation($id: ID!) { it: reactToMessage(input: { messageId: $id, emoji: \"👍\" }) { userErrors { code } } }",
+            "mutation($id: ID!) { it: deleteMessage(input: { messageId: $id }) { userErrors { code } } }",
+            "mutation($chat: ID!) { it: renameChat(input: { chatId: $chat, name: \"Fewer\" }) { userErrors { code } } }",
+            "mutation($chat: ID!) { it: renameChat(input: { chatId: $chat, name: \"More\" }) { userErrors { code } } }",
+            "mutation($chat: ID!, $member: ID!) { it: addChatMembers(input: { chatId: $chat, userIds: [$member] }) { userErrors { code } } }",
+            "mutation($chat: ID!, $member: ID!) { it: removeChatMember(input: { chatId: $chat, userId: $member }) { userErrors { code } } }",
+            "own mutation($chat: ID!, $other: ID!) { it: setChatMemberRole(input: { chatId: $chat, userId: $other, role: ADMIN }) { userErrors { code } } }",
+            "own mutation($chat: ID!, $other: ID!) { it: setChatMemberRole(input: { chatId: $chat, userId: $other, role: MEMBER }) { userErrors { code } } }",
+            "own mutation($chat: ID!) { it: archiveChat(input: { chatId: $chat }) { userErrors { code } } }",
+            "own mutation($chat: ID!) { it: unarchiveChat(input: { chatId: $chat }) { userErrors { code } } }",
+            "own mutation($chat: ID!) { it: markChatSeen(input: { chatId: $chat, sequence: 150 }) { userErrors { code } } }",
+            "mutation($chat: ID!, $message: String!) { it: sendMessage(input: { chatId: $chat, text: $message }) { it: chatMessage { id } } }",
         ],
         field => panic!("no mutations for events of {field}: add them here"),
     }

@@ -176,6 +176,10 @@ impl<'a> Generator<'a> {
             if matches!(name.as_str(), "first" | "last" | "after" | "before") {
                 continue;
             }
+            // `around` can be combined with `first` only.
+            if name == "around" && (page.starts_with("last") || page.contains("$cursor")) {
+                continue;
+            }
             let value = self.value(&field.name, argument, of);
             assert!(value.is_some() || !argument.is_required, "no value for {name}: {ty} of {}", field.name);
             passed.extend(value.map(|value| format!("{name}: {value}")));
@@ -202,6 +206,8 @@ impl<'a> Generator<'a> {
             ("String", "name") => Some(format!("{TAG:?}")),
             ("String", _) => Some("\"x\"".into()),
             ("Int", "days") => Some(MAX_DAYS.to_string()),
+            // `first` times `perChat` is at most 1,000.
+            ("Int", "perChat") => Some("10".into()),
             ("Int", _) => Some("64".into()),
             ("Boolean", _) => Some("true".into()),
             _ => {

@@ -122,7 +122,7 @@ impl<'a> Inputs<'a> {
             }
             of => {
                 let values = self.types.values(of)?;
-                let preferred = ["BANNER", "UP"];
+                let preferred = ["BANNER", "UP", "ADMIN"];
                 Some(json!(values.iter().find(|value| preferred.contains(&value.as_str())).or(values.first())?))
             }
         }
@@ -150,10 +150,25 @@ impl<'a> Inputs<'a> {
             // Statuses of a private account cannot be promoted.
             "isPrivate" => Some(json!(false)),
             "listId" => id("UserList"),
+            "replyToId" if owner == "SendMessageInput" => id("ChatMessage"),
             "statusId" | "replyToId" | "quotedStatusId" => id("Status"),
             "commentId" | "parentId" => id("Comment"),
             "sessionId" => id("Session"),
+            "userId" if owner == "RemoveChatMemberInput" => {
+                Some(json!(world.chats.members[self.next() % world.chats.members.len()]))
+            }
+            "userId" if owner == "SetChatMemberRoleInput" => Some(json!(world.poster.id)),
+            // The stranger's chat is a request.
+            "userId" if owner == "StartDirectChatInput" => Some(json!(world.poster.id)),
             "userId" => Some(json!(world.stranger)),
+            "userIds" => Some(json!(world.chats.others)),
+            "chatId" if owner == "AcceptChatRequestInput" => Some(json!(world.chats.requests[0])),
+            "chatId" if owner == "DeclineChatRequestInput" => Some(json!(world.chats.requests[1])),
+            "chatId" => id("Chat"),
+            "messageId" if owner == "DeleteMessageInput" => Some(json!(world.chats.texts[self.next() % world.chats.texts.len()])),
+            "messageId" => id("ChatMessage"),
+            "emoji" => Some(json!("👍")),
+            "until" => Some(json!("2026-12-01T00:00:00Z")),
             "after" => world.cursors.get(owner).map(|cursor| json!(cursor)),
             "websiteId" => id("Website"),
             "websiteKey" => Some(json!(world.website_key)),

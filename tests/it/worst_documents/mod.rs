@@ -7,6 +7,7 @@
 //! account with nearly the maximum of data ([`world`]).
 
 mod changes;
+mod chats;
 mod coverage;
 mod events;
 mod generator;
@@ -269,7 +270,7 @@ async fn subscriptions(uncovered: &[(&str, &str)], is_included: impl Fn(&Field) 
     report.judge();
 }
 
-// In three tests, since each replays thousands of events.
+// In four tests, since each replays thousands of events.
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_subscription_of_a_timeline_does_more_work_than_it_is_charged_for() {
@@ -285,5 +286,11 @@ async fn no_subscription_with_a_filter_does_more_work_than_it_is_charged_for() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_other_subscription_does_more_work_than_it_is_charged_for() {
-    subscriptions(&[], |field| field.of != "StatusEvent").await;
+    subscriptions(&[], |field| !["StatusEvent", "ChatEvent"].contains(&field.of.as_str())).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_subscription_of_chats_does_more_work_than_it_is_charged_for() {
+    let uncovered = [("TypingStarted.*", "it comes at most once in three seconds")];
+    subscriptions(&uncovered, |field| field.of == "ChatEvent").await;
 }

@@ -2,6 +2,7 @@
 //! maximum length. Lists, members, campaigns and comments are fewer than their maxima: work that grows with one of them exceeds the factor with far
 //! fewer.
 
+use super::chats::{Chats, create_chats};
 use super::inputs::FLAG;
 use super::{Measure, first_screen};
 use crate::rates::limited;
@@ -37,9 +38,9 @@ const MUTED: usize = 120;
 /// The number of accounts that the heaviest account follows, and that follow it: slightly below the limit, so that it can follow one more.
 const PEOPLE: usize = 9_990;
 /// Indexes of accounts. Nobody follows the stranger; the heaviest account follows the poster and all accounts after it.
-const HEAVY: usize = 0;
-const READER: usize = 1;
-const STRANGER: usize = 2;
+pub(super) const HEAVY: usize = 0;
+pub(super) const READER: usize = 1;
+pub(super) const STRANGER: usize = 2;
 pub(super) const POSTER: usize = 3;
 /// Statuses, in this order: of the heaviest account; of the stranger; of the poster, whose events are replayed to subscriptions with an old cursor,
 /// more than one read returns; and one of each account from the poster on.
@@ -66,7 +67,7 @@ const SESSIONS: usize = 20;
 /// Bookmarks of the heaviest account: more than a page.
 const BOOKMARKS: usize = 150;
 /// The number of concurrent writes. More are not faster.
-const AT_ONCE: usize = 16;
+pub(super) const AT_ONCE: usize = 16;
 /// A quota that is never exhausted.
 const PLENTY: &str = "4503599627370/1s";
 
@@ -101,6 +102,8 @@ pub(super) struct World {
     pub stranger: String,
     /// An old status of the stranger that nobody reposts.
     pub reposted: String,
+    /// The heaviest account's chats.
+    pub chats: Chats,
     /// Existing statuses.
     pub statuses: Vec<String>,
     /// An old cursor for each subscription, after which all events are replayed.
@@ -165,6 +168,9 @@ impl World {
         ids.insert("ConversationEntry", place.global_id().to_string());
         ids.insert("Comment", create_thread(&app.app, &people, status_ids[0]).await.global());
         let website_key = create_campaigns(&app.app, people[HEAVY], status_ids[0], &mut ids).await;
+        let chats = create_chats(&app.app, &people).await;
+        ids.insert("ChatMessage", chats.text.clone());
+        ids.insert("Chat", chats.group.clone());
         ids.insert("Session", find_other_session(&heavy, &other_session).await);
         app.drain().await;
         let screen = first_screen(&app, &reader).await;
@@ -187,6 +193,7 @@ impl World {
             campaign,
             stranger,
             reposted,
+            chats,
             statuses,
             cursors,
         }
@@ -543,6 +550,7 @@ async fn cursors(heavy: &Actor, ids: &BTreeMap<&'static str, String>) -> BTreeMa
         ("commentEvents", &thread, "/node/commentThread/syncCursor"),
         ("tagTimelineEvents", &tag, "/tag/timeline/syncCursor"),
         ("viewerMentionEvents", "{ viewerMentions { syncCursor } }", "/viewerMentions/syncCursor"),
+        ("chatEvents", "{ viewerChats(first: 1) { syncCursor } }", "/viewerChats/syncCursor"),
     ];
     let mut cursors = BTreeMap::new();
     for (field, document, place) in of {

@@ -1,5 +1,6 @@
 //! The authors whose statuses are not delivered to a viewer.
 
+use super::super::model::BlockState;
 use super::super::store::hidden as store;
 use crate::app::App;
 use crate::base::clock::Millis;
@@ -32,4 +33,13 @@ pub async fn hidden_authors(app: &App, viewer: UserId) -> Result<(Vec<HiddenAuth
         hidden.extend(blockers.into_iter().map(|author| HiddenAuthor { author, until: None }));
     }
     Ok((hidden, own.version.changes))
+}
+
+/// Whether blocks separate accounts from others, for each account and each of its others, as committed. One pipeline of two commands for each account;
+/// nothing for none.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn blocks_among(app: &App, pairs: &[(UserId, Vec<UserId>)]) -> Result<Vec<Vec<BlockState>>, Error> {
+    store::blocks_among(app.db(), pairs).await
 }

@@ -2,7 +2,7 @@
 
 use super::super::keys;
 use super::super::model::hidden::{HiddenAccounts, RelationsVersion};
-use super::super::model::{MAX_BLOCKS, MAX_MUTES, Mute};
+use super::super::model::{BlockState, MAX_BLOCKS, MAX_MUTES, Mute};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -46,6 +46,27 @@ pub(in super::super) async fn read_own_relations(db: &Db, id: UserId) -> Result<
     let [changes, mute_count, block_count, blocked_by] = counts.map(Option::unwrap_or_default);
     let version = RelationsVersion { changes, mutes: mute_count, blocks: block_count, blocked_by };
     Ok(OwnRelations { mutes, blocks: blocks.into_iter().map(UserId).collect(), version })
+}
+
+/// Whether blocks separate accounts from others, for each account and each of its others. One pipeline.
+pub(in super::super) async fn blocks_among(db: &Db, pairs: &[(UserId, Vec<UserId>)]) -> Result<Vec<Vec<BlockState>>, Error> {
+    let pairs: Vec<(UserId, Vec<u64>)> = pairs.iter().map(|(id, others)| (*id, others.iter().map(|it| it.0).collect())).collect();
+    let asked = || pairs.iter().filter(|(_, others)| !others.is_empty());
+    let both = |(id, others): &(UserId, Vec<u64>)| {
+        [keys::blocks(*id), keys::blockers(*id)].map(|key| cmd("ZMSCORE").arg(key).arg(others).take())
+    };
+    let mut replies = db.read_many(asked().flat_map(both).collect()).await?.into_iter();
+    let mut found = Vec::with_capacity(pairs.len());
+    for (_, others) in &pairs {
+        let mut row = || match others.is_empty() {
+            true => Ok(Vec::new()),
+            false => decode::value::<Vec<Option<f64>>>(replies.next().unwrap_or_default()),
+        };
+        let (blocks, blockers) = (row()?, row()?);
+        let states = blocks.iter().zip(&blockers);
+        found.push(states.map(|(own, theirs)| BlockState { blocks: own.is_some(), is_blocked: theirs.is_some() }).collect());
+    }
+    Ok(found)
 }
 
 /// All accounts that block `id`, newest block first. One command for every [`PAGE`].

@@ -9,6 +9,7 @@ use super::follow;
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::UserId;
+use crate::domains::chats::service as chats;
 use crate::domains::graph::service as graph;
 use crate::domains::lists::{MAX_LISTS, service as lists};
 use crate::domains::relations::SettledRelation;
@@ -50,6 +51,7 @@ pub async fn unblock(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     }
     relations::remove_block(app, viewer, other).await?;
     relations::settle_block(app, viewer, other).await?;
+    chats::settle_block(app, viewer, other).await?;
     lease.ack(app);
     Ok(())
 }
@@ -63,6 +65,7 @@ pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<SettledRelati
     if settled == SettledRelation::Exists {
         sever(app, from, to).await?;
     }
+    chats::settle_block(app, from, to).await?;
     Ok(settled)
 }
 

@@ -22,41 +22,19 @@ if kind == 'e' and known[5] then return '' end
 if kind == 'r' and redis.call('HEXISTS', KEYS[2], 'u' .. ARGV[3]) == 1 then return '' end
 -- Events newer than the change were already trimmed: its own event may have been trimmed too.
 if (kind == 'p' or kind == 'e' or kind == 'r') and known[4] and tonumber(string.match(known[4], '^%d+')) > tonumber(ARGV[7]) then return '' end
-local marks, last = ARGV[4], known[3]
-if not last then
-  local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
-  last = newest and newest[1] or '0-0'
-end
+local marks, last = ARGV[4], newest_id(known[3])
 if (ARGV[2] == 'f' or ARGV[2] == 'x') and known[2] then
   local newest = known[6] or known[2]
   local posted = redis.call('XRANGE', KEYS[1], newest, newest)[1]
   if posted then marks = posted[2][6] end
 end
--- Greater than the last id, also if the stream was lost.
-local at, number = string.match(last, '^(%d+)-(%d+)$')
-local now = math.max(tonumber(ARGV[1]), tonumber(at))
-local id = string.format('%d-%d', now, now == tonumber(at) and number + 1 or 0)
+local id = next_id(last, ARGV[1])
 if kind == 'n' or is_part then
   redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', marks, 'c', ARGV[8])
 else
   redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', marks)
 end
 redis.call('HSET', KEYS[2], own, id, field, id, 'last', id)
--- The new event stays, so the stream is never empty.
-local kept = redis.call('XLEN', KEYS[1])
-for _ = 1, 16 do
-  if kept == 1 then break end
-  local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1]
-  if kept <= tonumber(ARGV[5]) and tonumber(string.match(oldest[1], '^%d+')) >= tonumber(ARGV[6]) then break end
-  redis.call('XDEL', KEYS[1], oldest[1])
-  -- A status may have been narrowed or edited again since.
-  local trimmed = oldest[2][2] .. oldest[2][4]
-  if redis.call('HGET', KEYS[2], trimmed) == oldest[1] then redis.call('HDEL', KEYS[2], trimmed) end
-  if oldest[2][2] == 'e' or string.sub(oldest[2][2], 1, 1) == 'v' then redis.call('HDEL', KEYS[2], trimmed .. '.' .. oldest[2][8]) end
-  redis.call('HSET', KEYS[2], 'dropped', oldest[1])
-  kept = kept - 1
-end
-if redis.call('PUBSUB', 'SHARDNUMSUB', KEYS[1])[2] > 0 then
-  redis.call('SPUBLISH', KEYS[1], id .. ' ' .. last .. ' ' .. kind .. ' ' .. ARGV[3] .. ' ' .. marks)
-end
+trim(ARGV[5], ARGV[6])
+publish(id, last, kind, ARGV[3], marks)
 return id

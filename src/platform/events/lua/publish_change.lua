@@ -1,7 +1,7 @@
--- publish_change.lua - publishes that the surroundings of an account or a list have changed.
--- KEYS 1 changes:{id}, a channel; nothing is stored under it
--- ARGV none
+-- publish_change.lua - publishes that the surroundings of an account or a list have changed, or that an account is typing.
+-- KEYS 1 changes:{id}, privacy:{id} or, for a shard, typing:{id}: a channel; nothing is stored under it
+-- ARGV 1 message
 -- Returns 1 | 0 no subscriber
 if redis.call('PUBSUB', 'SHARDNUMSUB', KEYS[1])[2] == 0 then return 0 end
-redis.call('SPUBLISH', KEYS[1], '')
+redis.call('SPUBLISH', KEYS[1], ARGV[1])
 return 1

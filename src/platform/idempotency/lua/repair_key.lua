@@ -4,7 +4,7 @@
 -- Returns 1 valid | 0 deleted
 local bound = redis.call('HGET', KEYS[1], ARGV[1])
 local word = '^[%w_-]+$'
-local print = bound and string.match(bound, '^([%w_-]+) [1-9]%d*$')
+local print = bound and (string.match(bound, '^([%w_-]+) [1-9]%d*$') or string.match(bound, '^([%w_-]+) [1-9]%d* [1-9]%d*$'))
 if not print or #print ~= 22 or #ARGV[1] ~= 22 or not string.match(ARGV[1], word) then
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('ZREM', KEYS[2], ARGV[1])

@@ -1,0 +1,338 @@
+//! The audit of chats: a chat has its keys and members, a group one owner, rows agree with their bits and reactions, and lists agree with memberships.
+
+use super::keys::{self, KeyKind};
+use super::model::{BUCKET, MAX_CHATS, MAX_MEMBERS, Member, REMEMBERED_FOR, Role, Row};
+use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::{ChatId, UserId};
+use crate::db::audit_reader::AuditReader;
+use redis::cmd;
+use std::collections::{BTreeSet, HashMap};
+
+pub use super::keys::KINDS;
+
+/// The longest time for which a member publishes nothing again, in ms.
+const LONGEST_PAUSE: Millis = 3_000;
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Checks chats, rows and lists.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
+    let (mut of_chats, mut of_accounts) = (Vec::new(), Vec::new());
+    for entry in entries {
+        let Some(kind) = keys::parse(&entry.key) else { continue };
+        match kind {
+            KeyKind::Chat(_) | KeyKind::Members(_) | KeyKind::Rows(..) => {
+                if entry.check_type("hash", Expiry::Never, found) {
+                    of_chats.push((kind, entry.key.as_str()));
+                }
+            }
+            KeyKind::Pause(_) => drop(entry.check_derived_type("string", Expiry::After(LONGEST_PAUSE), found)),
+            KeyKind::Sent(_) => drop(entry.check_derived_type("zset", Expiry::After(REMEMBERED_FOR), found)),
+            KeyKind::OfChat(_, kind_of_key) => {
+                if entry.check_type(kind_of_key, Expiry::Never, found) {
+                    of_chats.push((kind, entry.key.as_str()));
+                }
+            }
+            KeyKind::Authors(_) | KeyKind::Reactions(..) => {
+                if entry.check_type("zset", Expiry::Never, found) {
+                    of_chats.push((kind, entry.key.as_str()));
+                }
+            }
+            KeyKind::OfAccount(user, kind_of_key) => {
+                if entry.check_type(kind_of_key, Expiry::Never, found) {
+                    of_accounts.push((user, entry.key.as_str()));
+                }
+            }
+            KeyKind::States(user) | KeyKind::Direct(user) => {
+                if entry.check_type("hash", Expiry::Never, found) {
+                    of_accounts.push((user, entry.key.as_str()));
+                }
+            }
+        }
+    }
+    check_owners(reader, &of_chats, found).await?;
+    check_accounts(reader, &of_accounts, found).await?;
+    for (kind, key) in &of_chats {
+        match kind {
+            KeyKind::Members(chat) => check_members(reader, *chat, key, found).await?,
+            KeyKind::Rows(chat, bucket) => check_rows(reader, *chat, *bucket, key, found).await?,
+            KeyKind::Reactions(chat, sequence) => check_reactions(reader, *chat, *sequence, key, found).await?,
+            _ => {}
+        }
+    }
+    for (user, key) in &of_accounts {
+        match keys::parse(key) {
+            Some(KeyKind::States(_)) => check_states(reader, *user, key, found).await?,
+            Some(KeyKind::Direct(_)) => check_pairs(reader, key, found).await?,
+            Some(KeyKind::OfAccount(_, "zset")) if *key == keys::former(*user) => check_former(reader, *user, key, found).await?,
+            Some(KeyKind::OfAccount(_, "zset")) => check_order(reader, *user, key, found).await?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+const fn chat_of(kind: &KeyKind) -> Option<ChatId> {
+    match kind {
+        KeyKind::Members(chat) | KeyKind::Rows(chat, _) | KeyKind::Reactions(chat, _) | KeyKind::Authors(chat) => Some(*chat),
+        KeyKind::OfChat(chat, _) | KeyKind::Sent(chat) => Some(*chat),
+        KeyKind::Chat(_) | KeyKind::Pause(_) | KeyKind::OfAccount(..) | KeyKind::States(_) | KeyKind::Direct(_) => None,
+    }
+}
+
+/// Every key of a chat has the chat beside it, and every chat that has not ended has members.
+async fn check_owners(reader: &AuditReader, of_chats: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
+    let chats = of_chats.iter().filter_map(|(kind, _)| chat_of(kind));
+    let there = reader.query(chats, |chat| cmd("EXISTS").arg(keys::chat(chat)).take()).await?;
+    let records = of_chats.iter().filter_map(|(kind, _)| if let KeyKind::Chat(chat) = kind { Some(*chat) } else { None });
+    let gone = reader.query(records.clone(), |chat| cmd("HGET").arg(keys::chat(chat)).arg("gone").take()).await?;
+    let members = reader.query(records, |chat| cmd("HLEN").arg(keys::members(chat)).take()).await?;
+    for (kind, key) in of_chats {
+        if let Some(chat) = chat_of(kind).filter(|chat| there.read::<u64>(chat) != Some(1)) {
+            let orphan = Remedy::DeleteOrphan { key: (*key).to_owned(), owners: vec![keys::chat(chat)] };
+            found.add_repairable(key, "there is no such chat", [orphan]);
+        }
+        if let KeyKind::Chat(chat) = kind {
+            let has_ended = gone.read::<Option<String>>(chat).flatten().is_some();
+            if !has_ended && members.read::<u64>(chat) == Some(0) && !reader.is_young(chat.0) {
+                found.add(key, "has no members");
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn check_accounts(reader: &AuditReader, of_accounts: &[(UserId, &str)], found: &mut Findings) -> Result<(), Error> {
+    let missing = reader.missing_accounts(of_accounts.iter().map(|(user, _)| *user)).await?;
+    for (user, key) in of_accounts.iter().filter(|(user, _)| missing.contains(user)) {
+        found.add_repairable(key, "there is no such account", [Remedy::PurgeAccount(*user)]);
+    }
+    Ok(())
+}
+
+/// The fields of a hash.
+async fn fields_of(reader: &AuditReader, key: &str) -> Result<Vec<(String, String)>, Error> {
+    let mut fields = Vec::new();
+    reader
+        .fields(vec![key.to_owned()], async |page| {
+            fields.extend(page.into_iter().map(|(_, field, value)| (field, value)));
+            Ok(())
+        })
+        .await?;
+    Ok(fields)
+}
+
+/// Memberships are readable, are those of accounts, have one owner in a group, and are in the lists of the accounts.
+async fn check_members(reader: &AuditReader, chat: ChatId, key: &str, found: &mut Findings) -> Result<(), Error> {
+    let mut members: HashMap<UserId, Member> = HashMap::new();
+    for (user, record) in fields_of(reader, key).await? {
+        match (audit::id(&user), Member::parse(&record)) {
+            (Some(user), Some(member)) => drop(members.insert(UserId(user), member)),
+            _ => found.add(key, format!("its membership of {user} cannot be read")),
+        }
+    }
+    if members.len() > MAX_MEMBERS {
+        found.add_with(key, format!("holds more than {MAX_MEMBERS}"), members.len().to_string());
+    }
+    let kind = reader.query([chat], |chat| cmd("HGET").arg(keys::chat(chat)).arg("kind").take()).await?;
+    let owners = members.values().filter(|member| member.role == Role::Owner).count();
+    if kind.read::<Option<String>>(&chat).flatten().as_deref() == Some("group") && owners != 1 {
+        found.add_with(key, "has not exactly one owner", owners.to_string());
+    }
+    let missing = reader.missing_accounts(members.keys().copied()).await?;
+    let users = || members.keys().copied();
+    let states = reader.query(users(), |user| cmd("HEXISTS").arg(keys::states(user)).arg(chat.0).take()).await?;
+    let former = reader.query(users(), |user| cmd("ZSCORE").arg(keys::former(user)).arg(chat.0).take()).await?;
+    for (user, member) in &members {
+        let settle = [Remedy::SettleChat { chat, user: *user }];
+        if missing.contains(user) {
+            found.add_repairable(key, format!("{} in it is not an account", user.0), settle);
+        } else if !reader.is_young(member.joined) {
+            let is_listed = states.read::<u64>(user) == Some(1);
+            let is_former = former.read::<Option<f64>>(user).flatten().is_some();
+            if is_listed != member.state.is_shown() || is_former == is_listed {
+                found.add_repairable(key, format!("the lists of {} do not agree with it", user.0), settle);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Rows are readable, in their bucket, name accounts that exist, and agree with the bits of texts.
+async fn check_rows(reader: &AuditReader, chat: ChatId, bucket: u64, key: &str, found: &mut Findings) -> Result<(), Error> {
+    let mut rows = Vec::new();
+    for (number, record) in fields_of(reader, key).await? {
+        match (audit::number(&number).filter(|number| number / BUCKET == bucket), Row::parse(&record)) {
+            (Some(number), Some(row)) => rows.push((number, row)),
+            _ => found.add(key, format!("its row {number} cannot be read")),
+        }
+    }
+    let named: BTreeSet<UserId> = rows.iter().flat_map(|(_, row)| [row.sender, row.subject]).flatten().collect();
+    let missing = reader.missing_accounts(named).await?;
+    for user in missing.iter().copied() {
+        found.add_repairable(key, format!("names {}, which is not an account", user.0), [Remedy::SettleChat { chat, user }]);
+    }
+    let newest = reader.query([chat], |chat| cmd("HGET").arg(keys::chat(chat)).arg("newest").take()).await?;
+    let newest: u64 = newest.read::<Option<u64>>(&chat).flatten().unwrap_or(0);
+    let gone = reader.query([chat], |chat| cmd("HEXISTS").arg(keys::chat(chat)).arg("gone").take()).await?;
+    if gone.read::<u64>(&chat) == Some(1) {
+        return Ok(());
+    }
+    let bits =
+        reader.query(rows.iter().map(|(number, _)| *number), |number| cmd("GETBIT").arg(keys::texts(chat)).arg(number).take());
+    let bits = bits.await?;
+    for (number, row) in &rows {
+        if *number > newest {
+            found.add(key, format!("its row {number} is above the newest one"));
+        }
+        // Texts of a deleted account count for nobody before their rows are emptied.
+        let is_deleted = row.sender.is_some_and(|sender| missing.contains(&sender));
+        if !is_deleted && bits.read::<u64>(number) != Some(u64::from(row.is_living_text())) {
+            found.add(key, format!("the bit of its row {number} is wrong"));
+        }
+    }
+    Ok(())
+}
+
+/// Reactions are those of a text that is not deleted, as many as it says.
+async fn check_reactions(
+    reader: &AuditReader,
+    chat: ChatId,
+    sequence: u64,
+    key: &str,
+    found: &mut Findings,
+) -> Result<(), Error> {
+    let row = reader.query([sequence], |number| cmd("HGET").arg(keys::rows_with(chat, number)).arg(number).take()).await?;
+    let row = row.read::<Option<String>>(&sequence).flatten().and_then(|record| Row::parse(&record));
+    let size = reader.query([key], |key| cmd("ZCARD").arg(key).take()).await?.read::<u64>(&key).unwrap_or(0);
+    match row.filter(Row::is_living_text) {
+        None => found.add(key, "there is no such text"),
+        Some(row) if row.reactions.iter().map(|(_, count)| count).sum::<u64>() != size => {
+            found.add_with(key, "its text has another number of reactions", size.to_string());
+        }
+        Some(_) => {}
+    }
+    Ok(())
+}
+
+/// What lists say of chats is readable, and is that of memberships.
+async fn check_states(reader: &AuditReader, user: UserId, key: &str, found: &mut Findings) -> Result<(), Error> {
+    let mut chats: HashMap<ChatId, String> = HashMap::new();
+    for (chat, state) in fields_of(reader, key).await? {
+        let words: Vec<&str> = state.split(' ').collect();
+        match (audit::id(&chat), &words[..]) {
+            (Some(chat), [version, list, activity, since, considered])
+                if [version, activity, since, considered].iter().all(|it| audit::number(it).is_some()) =>
+            {
+                chats.insert(ChatId(chat), (*list).to_owned());
+            }
+            _ => found.add(key, format!("its state of {chat} cannot be read")),
+        }
+    }
+    let ids = || chats.keys().copied();
+    let members = reader.query(ids(), |chat| cmd("HGET").arg(keys::members(chat)).arg(user.0).take()).await?;
+    let lists = [("I", keys::inbox(user)), ("A", keys::archived(user)), ("Q", keys::requests(user))];
+    let mut held = Vec::new();
+    for (letter, list) in &lists {
+        held.push((*letter, reader.query(ids(), |chat| cmd("ZSCORE").arg(list).arg(chat.0).take()).await?));
+    }
+    for (chat, list) in &chats {
+        let settle = [Remedy::SettleChat { chat: *chat, user }];
+        let member = members.read::<Option<String>>(chat).flatten().and_then(|record| Member::parse(&record));
+        if !member.is_some_and(|member| member.state.is_shown()) {
+            found.add_repairable(key, format!("has {}, which does not exist for it", chat.0), settle);
+        } else if held.iter().any(|(letter, scores)| (letter == list) != scores.read::<Option<f64>>(chat).flatten().is_some()) {
+            found.add_repairable(key, format!("the lists do not agree with it about {}", chat.0), settle);
+        }
+    }
+    Ok(())
+}
+
+/// A list, an unread mark or a mute is of a chat that the account has.
+async fn check_order(reader: &AuditReader, user: UserId, key: &str, found: &mut Findings) -> Result<(), Error> {
+    let all = cmd("ZRANGE").arg(key).arg(0).arg(2 * MAX_CHATS).take();
+    let members: Vec<String> = reader.query([key], |_| all.clone()).await?.read(&key).unwrap_or_default();
+    let ids: Vec<u64> = members.iter().filter_map(|member| audit::id(member)).collect();
+    if ids.len() < members.len() {
+        found.add(key, "has a member that is no chat");
+    }
+    let known = reader.query(ids.iter().copied(), |chat| cmd("HEXISTS").arg(keys::states(user)).arg(chat).take()).await?;
+    for chat in ids.iter().filter(|chat| known.read::<u64>(chat) != Some(1)) {
+        let settle = [Remedy::SettleChat { chat: ChatId(*chat), user }];
+        found.add_repairable(key, format!("has {chat}, which does not exist for it"), settle);
+    }
+    Ok(())
+}
+
+/// A chat that names the account exists.
+async fn check_former(reader: &AuditReader, user: UserId, key: &str, found: &mut Findings) -> Result<(), Error> {
+    let all = cmd("ZRANGE").arg(key).arg(0).arg(2 * MAX_CHATS).take();
+    let members: Vec<String> = reader.query([key], |_| all.clone()).await?.read(&key).unwrap_or_default();
+    let ids: Vec<u64> = members.iter().filter_map(|member| audit::id(member)).collect();
+    if ids.len() < members.len() {
+        found.add(key, "has a member that is no chat");
+    }
+    let known = reader.query(ids.iter().copied(), |chat| cmd("EXISTS").arg(keys::chat(ChatId(chat))).take()).await?;
+    for chat in ids.iter().filter(|chat| known.read::<u64>(chat) != Some(1)) {
+        let settle = [Remedy::SettleChat { chat: ChatId(*chat), user }];
+        found.add_repairable(key, format!("has {chat}, which does not exist"), settle);
+    }
+    Ok(())
+}
+
+/// A pair has a chat, and both accounts exist.
+async fn check_pairs(reader: &AuditReader, key: &str, found: &mut Findings) -> Result<(), Error> {
+    let pairs = fields_of(reader, key).await?;
+    let parsed: Vec<(UserId, ChatId)> =
+        pairs.iter().filter_map(|(user, chat)| Some((UserId(audit::id(user)?), ChatId(audit::id(chat)?)))).collect();
+    if parsed.len() < pairs.len() {
+        found.add(key, "has a field that is no pair");
+    }
+    let there = reader.query(parsed.iter().map(|(_, chat)| *chat), |chat| cmd("EXISTS").arg(keys::chat(chat)).take()).await?;
+    let missing = reader.missing_accounts(parsed.iter().map(|(user, _)| *user)).await?;
+    for (user, chat) in parsed {
+        if missing.contains(&user) {
+            found.add_repairable(key, format!("names {}, which is not an account", user.0), [Remedy::SettleChat { chat, user }]);
+        }
+        if there.read::<u64>(&chat) != Some(1) && !reader.is_young(chat.0) {
+            found.add(key, format!("its chat {} with {} does not exist", chat.0, user.0));
+        }
+    }
+    Ok(())
+}
+
+/// Reports keys that name an account in another form than its number in decimal: authors of groups, and reactions.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn references(reader: &AuditReader, entries: &[KeyInfo], user: UserId, found: &mut Findings) -> Result<(), Error> {
+    let keys_of = |wanted: fn(&KeyKind) -> bool| {
+        entries.iter().filter(move |entry| keys::parse(&entry.key).as_ref().is_some_and(wanted)).map(|entry| entry.key.as_str())
+    };
+    let seven = &user.0.to_be_bytes()[1..];
+    let (min, max) = ([b"[", seven].concat(), [b"[", seven, &[u8::MAX; 7]].concat());
+    let authors: Vec<&str> = keys_of(|kind| matches!(kind, KeyKind::Authors(_))).collect();
+    let counts = reader.query(authors.iter().copied(), |key| cmd("ZLEXCOUNT").arg(key).arg(&min).arg(&max).take()).await?;
+    for key in authors {
+        if counts.read::<u64>(&key).is_some_and(|count| count > 0) {
+            found.add(key, "contains texts of the account");
+        }
+    }
+    let reactions: Vec<&str> = keys_of(|kind| matches!(kind, KeyKind::Reactions(..))).collect();
+    let all = reader.query(reactions.iter().copied(), |key| cmd("ZRANGE").arg(key).arg(0).arg(5_999).take()).await?;
+    let suffix = format!(" {}", user.0);
+    for key in reactions {
+        if all.read::<Vec<String>>(&key).unwrap_or_default().iter().any(|member| member.ends_with(&suffix)) {
+            found.add(key, "contains a reaction of the account");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! Members of chats in GraphQL.
+
+use super::super::model::Role;
+use super::super::service::ShownMember;
+use super::accounts::find_account;
+use crate::base::ids::source;
+use crate::domains::users::UserObject;
+use crate::schema::{ConnectionKind, DateTime, TotalCount, object, request, schema_enum};
+use async_graphql::connection::EmptyFields;
+use async_graphql::{Context, Result};
+
+schema_enum! {
+    Role as "ChatRole";
+}
+
+/// A member of a chat as the viewer sees it.
+pub struct ChatMemberObject(pub ShownMember);
+
+object! {
+    /// A member of a chat.
+    "ChatMember": ChatMemberObject(shown) {
+        /// Role of the member. `MEMBER` in a direct chat.
+        "role" role: Role = shown.member.role;
+
+        /// Time of joining.
+        "joinedAt" joined_at: DateTime = DateTime(source::time_of(shown.member.joined));
+
+        /// Number of the row up to which the member has seen all. 0 before the first one, and of a member that has not accepted yet. Null if the member or
+        /// the viewer does not share this.
+        "seenSequence" seen_sequence: Option<u64> = shown.seen;
+
+        /// Number of the row up to which all were delivered to the member. Null in a chat of more than 50 members.
+        "deliveredSequence" delivered_sequence: Option<u64> = shown.delivered;
+    }
+
+    /// The account. Null if the viewer cannot see it.
+    async fn user(&self, ctx: &Context<'_>) -> Result<Option<UserObject>> {
+        Box::pin(find_account(request(ctx)?, Some(self.0.user))).await
+    }
+}
+
+/// The members of a chat.
+pub(super) struct ChatMembers;
+
+impl ConnectionKind for ChatMembers {
+    const CONNECTION: &'static str = "ChatMemberConnection";
+    const EDGE: &'static str = "ChatMemberEdge";
+    type Node = ChatMemberObject;
+    type Fields = TotalCount;
+    type EdgeFields = EmptyFields;
+}

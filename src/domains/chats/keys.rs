@@ -1,0 +1,228 @@
+//! Every key of this domain. The keys of a chat have its own tag; the lists of an account have the account's.
+
+use super::model::BUCKET;
+use crate::base::audit;
+use crate::base::ids::{ChatId, UserId};
+
+/// The kinds of keys: the part before the colon.
+pub const KINDS: [&str; 22] = [
+    "chat",
+    "chat_members",
+    "chat_seen",
+    "chat_delivered",
+    "chat_texts",
+    "chat_sent",
+    "chat_authors",
+    "chat_writers",
+    "chat_rows",
+    "chat_reactions",
+    "chat_typing",
+    "chat_moved",
+    "chats",
+    "chats_archived",
+    "chat_requests",
+    "chats_unread",
+    "chats_unread_muted",
+    "chat_mutes",
+    "chat_states",
+    "chats_former",
+    "chat_settings",
+    "direct",
+];
+
+/// HASH `kind name history a b newest oldest sent version settled joined recent last published`, and `gone` once the last member has left, until the rows are
+/// deleted. At most 15 fields; no time to live.
+pub(super) fn chat(id: ChatId) -> String {
+    audit::id_key("chat:{", id.0)
+}
+
+/// HASH, user id → membership, as `model/member.rs` says. At most [`super::MAX_MEMBERS`]; deleted with the chat.
+pub(super) fn members(id: ChatId) -> String {
+    audit::id_key("chat_members:{", id.0)
+}
+
+/// ZSET, user id → the position up to which the member has seen rows. At most the members; deleted with the chat.
+pub(super) fn seen(id: ChatId) -> String {
+    audit::id_key("chat_seen:{", id.0)
+}
+
+/// ZSET, user id → the position up to which rows were delivered to the member. Kept for at most [`super::MAX_DELIVERED_SHOWN`] members; deleted with
+/// the chat.
+pub(super) fn delivered(id: ChatId) -> String {
+    audit::id_key("chat_delivered:{", id.0)
+}
+
+/// STRING, a bitmap: bit n is set if row n is a text that is not deleted. One bit for each row, at most 1.25 MB for ten million rows; deleted with the
+/// chat.
+pub(super) fn texts(id: ChatId) -> String {
+    audit::id_key("chat_texts:{", id.0)
+}
+
+/// ZSET, id of an appended row → its number: the newest rows, so that a repeated step appends nothing. At most [`super::model::REMEMBERED`]; time to
+/// live: a day after the last row.
+pub(super) fn sent(id: ChatId) -> String {
+    audit::id_key("chat_sent:{", id.0)
+}
+
+/// ZSET of a group, author (7 bytes) and number (7 bytes) of each text that is not deleted → 0. A member for each such text; deleted with the chat.
+pub(super) fn authors(id: ChatId) -> String {
+    audit::id_key("chat_authors:{", id.0)
+}
+
+/// HASH of a group, user id → the number of its texts that are not deleted. At most the accounts that have such a text; deleted with the chat.
+pub(super) fn writers(id: ChatId) -> String {
+    audit::id_key("chat_writers:{", id.0)
+}
+
+/// HASH, number of a row → row, as `lua/chat.lua` says: [`BUCKET`] rows, those whose numbers divided by it are `bucket`. Deleted with the chat.
+pub(super) fn rows(id: ChatId, bucket: u64) -> String {
+    format!("chat_rows:{{{}}}:{bucket}", id.0)
+}
+
+/// The key of the rows among which one with this number is.
+pub(super) fn rows_with(id: ChatId, sequence: u64) -> String {
+    rows(id, sequence / BUCKET)
+}
+
+/// ZSET, `emoji user-id` → id of the reaction. At most [`super::MAX_EMOJI`] emoji of [`super::MAX_MEMBERS`] members; deleted with the message.
+pub(super) fn reactions(id: ChatId, sequence: u64) -> String {
+    format!("chat_reactions:{{{}}}:{sequence}", id.0)
+}
+
+/// STRING, while a member has said that it is typing; `account` is a hash. Time to live: three seconds.
+pub(super) fn typing(id: ChatId, account: u64) -> String {
+    format!("chat_typing:{{{}}}:{account}", id.0)
+}
+
+/// STRING, after the positions of a member were published; `account` is a hash. Time to live: a second.
+pub(super) fn moved(id: ChatId, account: u64) -> String {
+    format!("chat_moved:{{{}}}:{account}", id.0)
+}
+
+/// ZSET, chat id → activity: the chats of the account's inbox. At most [`super::MAX_CHATS`], with the archive and the requests; no time to live.
+pub(super) fn inbox(user: UserId) -> String {
+    audit::id_key("chats:{", user.0)
+}
+
+/// ZSET, chat id → activity: the chats that the account has archived. Bound as [`inbox`].
+pub(super) fn archived(user: UserId) -> String {
+    audit::id_key("chats_archived:{", user.0)
+}
+
+/// ZSET, chat id → activity: the chats that wait for the account's answer. At most [`super::MAX_REQUESTS`], and one more for a moment.
+pub(super) fn requests(user: UserId) -> String {
+    audit::id_key("chat_requests:{", user.0)
+}
+
+/// ZSET, chat id → activity: the chats of the inbox with an unread text. At most those of [`inbox`].
+pub(super) fn unread(user: UserId) -> String {
+    audit::id_key("chats_unread:{", user.0)
+}
+
+/// ZSET, chat id → activity: those of [`unread`] that are muted, also if the mute has just ended.
+pub(super) fn unread_muted(user: UserId) -> String {
+    audit::id_key("chats_unread_muted:{", user.0)
+}
+
+/// ZSET, chat id → the end of the account's mute, in ms; 2^53 - 1 for good. At most the account's chats.
+pub(super) fn mutes(user: UserId) -> String {
+    audit::id_key("chat_mutes:{", user.0)
+}
+
+/// HASH, chat id → `version list activity archived-at considered`, as `lua/settle_chat.lua` says: what the account's lists have of a chat. At most
+/// [`super::MAX_CHATS`]; no time to live.
+pub(super) fn states(user: UserId) -> String {
+    audit::id_key("chat_states:{", user.0)
+}
+
+/// ZSET, chat id → version: chats that name the account and are in none of its lists: groups that it has left, direct chats that it has declined or
+/// that others have begun without a text. A member for each until the chat is deleted; no time to live.
+pub(super) fn former(user: UserId) -> String {
+    audit::id_key("chats_former:{", user.0)
+}
+
+/// HASH `who seen`: what the account has chosen; a field that is missing has its default. Two fields; no time to live.
+pub(super) fn settings(user: UserId) -> String {
+    audit::id_key("chat_settings:{", user.0)
+}
+
+/// HASH, user id → chat id: the direct chats of the account with accounts of higher ids. At most the accounts with which it has begun one; no time to
+/// live.
+pub(super) fn direct(low: UserId) -> String {
+    audit::id_key("direct:{", low.0)
+}
+
+/// A parsed key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum KeyKind {
+    /// The record of a chat.
+    Chat(ChatId),
+    /// Another key of a chat, and its type in Redis.
+    OfChat(ChatId, &'static str),
+    /// The remembered ids of a chat.
+    Sent(ChatId),
+    /// The members of a chat.
+    Members(ChatId),
+    /// Authors of a group.
+    Authors(ChatId),
+    /// Rows of a chat.
+    Rows(ChatId, u64),
+    /// The reactions to a message.
+    Reactions(ChatId, u64),
+    /// A pause of a member in a chat.
+    Pause(ChatId),
+    /// A key of an account, and its type in Redis.
+    OfAccount(UserId, &'static str),
+    /// The lists' state of an account.
+    States(UserId),
+    /// The direct chats of an account.
+    Direct(UserId),
+}
+
+/// Parses a key; `None` for a key of another domain.
+pub(super) fn parse(key: &str) -> Option<KeyKind> {
+    let (kind, rest) = key.split_once(':')?;
+    let chat = || audit::id_in(key, kind).map(ChatId);
+    let user = || audit::id_in(key, kind).map(UserId);
+    let part = || {
+        let (id, number) = rest.strip_prefix('{')?.split_once("}:")?;
+        Some((ChatId(audit::id(id)?), audit::number(number)?))
+    };
+    Some(match kind {
+        "chat" => KeyKind::Chat(chat()?),
+        "chat_members" => KeyKind::Members(chat()?),
+        "chat_seen" | "chat_delivered" => KeyKind::OfChat(chat()?, "zset"),
+        "chat_texts" => KeyKind::OfChat(chat()?, "string"),
+        "chat_writers" => KeyKind::OfChat(chat()?, "hash"),
+        "chat_sent" => KeyKind::Sent(chat()?),
+        "chat_authors" => KeyKind::Authors(chat()?),
+        "chat_rows" => part().map(|(id, bucket)| KeyKind::Rows(id, bucket))?,
+        "chat_reactions" => part().map(|(id, sequence)| KeyKind::Reactions(id, sequence))?,
+        "chat_typing" | "chat_moved" => part().map(|(id, _)| KeyKind::Pause(id))?,
+        "chats" | "chats_archived" | "chat_requests" | "chats_unread" | "chats_unread_muted" | "chat_mutes" | "chats_former" => {
+            KeyKind::OfAccount(user()?, "zset")
+        }
+        "chat_settings" => KeyKind::OfAccount(user()?, "hash"),
+        "chat_states" => KeyKind::States(user()?),
+        "direct" => KeyKind::Direct(user()?),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_parsed() {
+        let (chat, user) = (ChatId(5), UserId(6));
+        assert_eq!(parse(&rows_with(chat, 300)), Some(KeyKind::Rows(chat, 2)));
+        assert_eq!(parse(&reactions(chat, 300)), Some(KeyKind::Reactions(chat, 300)));
+        assert_eq!(parse(&former(user)), Some(KeyKind::OfAccount(user, "zset")));
+        assert_eq!(parse(&direct(user)), Some(KeyKind::Direct(user)));
+        assert_eq!([typing(chat, u64::MAX), moved(chat, 7)].map(|key| parse(&key)), [Some(KeyKind::Pause(chat)); 2]);
+        for other in ["chat_rows:{5}", "chat_rows:{5}:x", "chat_rows:{5}:01", "chat:{5}:1", "chats:{x}", "chat_nothing:{5}"] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+    }
+}

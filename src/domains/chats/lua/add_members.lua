@@ -1,0 +1,39 @@
+-- add_members.lua - adds accounts to a group, a row for each that is no member. Those who are count for nothing.
+-- KEYS those of chat.lua, all of {c}
+-- ARGV 1 first bucket  2 who adds  3 now, ms  4 the most members  5… account, state, id of the joining, …
+-- Returns what chat.lua says of states, after `ok` and the newest row | {again} the rows need other keys | {none} no such chat or member | {direct} it is a
+--   direct chat | {forbidden} | {limit} too many members
+local chat = fetch()
+local me = chat and member(ARGV[2])
+if not is_shown(me) then return { 'none' } end
+if chat.kind == 'direct' then return { 'direct' } end
+if me.role == 'M' then return { 'forbidden' } end
+local new, uids = {}, {}
+for at = 5, #ARGV, 3 do
+  table.insert(uids, ARGV[at])
+  if redis.call('HEXISTS', KEYS[2], ARGV[at]) == 0 then table.insert(new, at) end
+end
+local base = tonumber(ARGV[1])
+if not fits(chat, base, #new) then return { 'again', int(chat.newest) } end
+if redis.call('HLEN', KEYS[2]) + #new > tonumber(ARGV[4]) then return { 'limit' } end
+if #new > 0 then
+  chat.sent = math.max(chat.sent, tonumber(ARGV[3]))
+  for _, at in ipairs(new) do
+    local uid, state, id = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+    local number = append(chat, base, id, 'J', me.uid, uid)
+    chat.joined = chat.joined + 1
+    save({
+      uid = uid, role = 'M', order = chat.joined, first = chat.history == 'all' and 1 or number, joined = id, state = state, texts = 0, wrote = 0,
+      cleared = 0, placed = id, by = state == 'R' and me.uid or '0',
+    })
+    redis.call('ZADD', KEYS[3], int(number), uid)
+    redis.call('ZADD', KEYS[4], int(number), uid)
+  end
+  if redis.call('HLEN', KEYS[2]) > MOST_DELIVERED then redis.call('UNLINK', KEYS[4]) end
+  finish(chat)
+end
+table.insert(uids, 1, me.uid)
+local found = states(chat, uids)
+table.insert(found, 1, int(chat.newest))
+table.insert(found, 1, 'ok')
+return found

@@ -1,0 +1,40 @@
+-- change_member.lua - changes what a member alone decides: to begin, accept or decline a chat, what it has seen, and to delete its history.
+-- KEYS the first eight of chat.lua, all of {c}
+-- ARGV 1 first bucket, which is not used  2 member  3 `start`, `accept`, `decline`, `see` or `clear`  4 id of the starting, or the position seen
+-- Returns what chat.lua says of states, after `ok` and the newest row | {none} no such chat or member | {waits} not while it is a request | {invalid} a
+--   position above the newest row
+local chat = fetch()
+local me, action = chat and member(ARGV[2]), ARGV[3]
+if not me or not (is_shown(me) or action == 'start') then return { 'none' } end
+local changed = true
+if action == 'start' then
+  -- No row of a direct chat is hidden, so that any row since then has brought it back.
+  local unlisted = not is_shown(me) or (me.cleared > 0 and tonumber(chat.recent[1]) <= me.cleared)
+  changed = unlisted or me.state == 'R'
+  if unlisted then me.placed = ARGV[4] end
+  me.state, me.by = 'A', '0'
+  if unlisted then me.cleared = 0 end
+elseif action == 'accept' then
+  changed = me.state == 'R'
+  me.state, me.by = 'A', '0'
+elseif action == 'decline' then
+  if me.state ~= 'R' or chat.kind ~= 'direct' then return { 'none' } end
+  me.state, me.by = 'D', '0'
+elseif action == 'see' then
+  local number = tonumber(ARGV[4])
+  if number > chat.newest then return { 'invalid' } end
+  changed = number > tonumber(redis.call('ZSCORE', KEYS[3], me.uid) or 0)
+  if changed then raise(me.uid, number) end
+elseif action == 'clear' then
+  if me.state == 'R' then return { 'waits' } end
+  me.first, me.cleared = math.max(me.first, chat.newest + 1), math.max(tonumber(chat.recent[1]), tonumber(me.placed))
+  if chat.newest > 0 then raise(me.uid, chat.newest) end
+end
+if changed then
+  if action ~= 'see' then save(me) end
+  finish(chat)
+end
+local found = states(chat, concerned(chat, me.uid))
+table.insert(found, 1, int(chat.newest))
+table.insert(found, 1, 'ok')
+return found

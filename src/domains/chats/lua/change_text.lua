@@ -1,0 +1,38 @@
+-- change_text.lua - edits or deletes a text.
+-- KEYS those of chat.lua and, last, chat_reactions of the text, all of {c}
+-- ARGV 1 first bucket, that of the text  2 number of the text  3 who changes it  4 `edit` or `delete`  5 now, ms  6 new text
+-- Returns what chat.lua says of states, after `ok` and 1 if it was changed, else 0 | {none} no such chat, member or text | {kind} the row is no text |
+--   {forbidden}
+local chat = fetch()
+local me = chat and member(ARGV[3])
+if not is_shown(me) then return { 'none' } end
+local number = tonumber(ARGV[2])
+if number < math.max(me.first, chat.oldest) or number > chat.newest then return { 'none' } end
+local row = redis.call('HGET', KEYS[9], ARGV[2])
+local letter = row and string.sub(row, 1, 1)
+if not row or letter == 'D' then return { 'none' } end
+if letter ~= 'T' then return { 'kind' } end
+local by, sent, reply, edited, reactions, text = string.match(row, '^T (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
+local may = by == me.uid or (ARGV[4] == 'delete' and chat.kind == 'group' and me.role ~= 'M')
+if not may then return { 'forbidden' } end
+local changed = ARGV[4] == 'delete' or text ~= ARGV[6]
+if changed then
+  if ARGV[4] == 'delete' then
+    row = 'D ' .. by .. ' ' .. sent
+    redis.call('SETBIT', KEYS[5], ARGV[2], 0)
+    if chat.kind == 'group' then
+      redis.call('ZREM', KEYS[7], bytes(by) .. bytes(number))
+      if redis.call('HINCRBY', KEYS[8], by, -1) <= 0 then redis.call('HDEL', KEYS[8], by) end
+    end
+    redis.call('UNLINK', KEYS[10])
+  else
+    row = table.concat({ 'T', by, sent, reply, ARGV[5], reactions, ARGV[6] }, ' ')
+  end
+  redis.call('HSET', KEYS[9], ARGV[2], row)
+  if number == chat.newest then chat.last = row end
+  finish(chat)
+end
+local found = states(chat, concerned(chat, me.uid))
+table.insert(found, 1, changed and 1 or 0)
+table.insert(found, 1, 'ok')
+return found

@@ -1,0 +1,38 @@
+-- forget_member.lua - removes what a deleted account leaves in a chat beside its rows. A direct chat without accounts ends.
+-- KEYS the first eight of chat.lua, all of {c}
+-- ARGV 1 first bucket, which is not used  2 account
+-- Returns the other account of a direct chat that remains, else 0 | {gone} the chat has ended
+local chat = fetch()
+if not chat then return '0' end
+local uid = ARGV[2]
+for at = 2, 8, 2 do
+  if chat.recent[at] == uid then chat.recent[at] = '0' end
+end
+local all = redis.call('HGETALL', KEYS[2])
+for at = 1, #all, 2 do
+  local m = parse(all[at], all[at + 1])
+  if m.by == uid then
+    m.by = '0'
+    save(m)
+  end
+end
+local other = '0'
+if chat.kind == 'direct' then
+  if chat.a == uid then chat.a = '0' end
+  if chat.b == uid then chat.b = '0' end
+  other = chat.a == '0' and chat.b or chat.a
+  redis.call('HSET', KEYS[1], 'a', chat.a, 'b', chat.b)
+  if other == '0' then
+    redis.call('HSET', KEYS[1], 'gone', 1, 'version', int(chat.version + 1))
+    redis.call('HDEL', KEYS[1], 'last', 'recent', 'name')
+    redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8])
+    return 'gone'
+  end
+  redis.call('HDEL', KEYS[2], uid)
+  redis.call('ZREM', KEYS[3], uid)
+  redis.call('ZREM', KEYS[4], uid)
+end
+redis.call('HDEL', KEYS[8], uid)
+chat.version = chat.version + 1
+redis.call('HSET', KEYS[1], 'recent', table.concat(chat.recent, ' '), 'version', int(chat.version))
+return other

@@ -1,0 +1,28 @@
+-- read_members.lua - reads what lists of members derive from; raises the version of the chat if their relations have changed, or it was lost.
+-- KEYS the first eight of chat.lua, all of {c}
+-- ARGV 1 first bucket, which is not used  2 '' or a number above which the version is raised, with one more  3 and 4 without accounts: the members above this account, at most so many, in
+--   ascending order  5… accounts
+-- Returns what chat.lua says of states, after `ok` and the settled version | {gone, newest row} the chat has ended | {none} no such chat
+local chat = fetch()
+if not chat then
+  local gone = redis.call('HMGET', KEYS[1], 'gone', 'newest')
+  if gone[1] then return { 'gone', gone[2] } end
+  return { 'none' }
+end
+if ARGV[2] ~= '' then
+  chat.version = math.max(chat.version, tonumber(ARGV[2])) + 1
+  redis.call('HSET', KEYS[1], 'version', int(chat.version))
+end
+local uids = { unpack(ARGV, 5) }
+if ARGV[4] ~= '0' then
+  local above, members = tonumber(ARGV[3]), {}
+  for _, uid in ipairs(redis.call('HKEYS', KEYS[2])) do
+    if tonumber(uid) > above then table.insert(members, uid) end
+  end
+  table.sort(members, function(a, b) return tonumber(a) < tonumber(b) end)
+  uids = { unpack(members, 1, math.min(#members, tonumber(ARGV[4]))) }
+end
+local found = states(chat, uids)
+table.insert(found, 1, int(chat.settled))
+table.insert(found, 1, 'ok')
+return found

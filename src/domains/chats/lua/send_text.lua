@@ -1,0 +1,47 @@
+-- send_text.lua - appends a text, once for each id. Makes the chat active for its sender, and a direct chat exist for the other.
+-- KEYS those of chat.lua, all of {c}
+-- ARGV 1 first bucket  2 id of the message  3 sender  4 now, ms  5 the row that it answers, or 0  6 state of the other if this is the first text to it, or ''
+--   7 the most texts before acceptance  8 ids to remember  9 for how long, ms  10 text
+-- Returns what chat.lua says of states, after `ok` and the number of the row | {again} the rows need other keys | {none} no such chat or member | {limit} too
+--   many texts before acceptance | {reply} no such text to answer | {undecided} the state of the other must be decided
+local chat = fetch()
+local me = chat and member(ARGV[3])
+if not is_shown(me) then return { 'none' } end
+local function result(number)
+  local found = states(chat, concerned(chat, me.uid))
+  table.insert(found, 1, int(number))
+  table.insert(found, 1, 'ok')
+  return found
+end
+local before = redis.call('ZSCORE', KEYS[6], ARGV[2])
+if before then return result(before) end
+local base = tonumber(ARGV[1])
+if not fits(chat, base, 1) then return { 'again', int(chat.newest) } end
+local peer = chat.kind == 'direct' and member(other_of(chat, me.uid))
+if peer and peer.state == 'N' and ARGV[6] == '' then return { 'undecided' } end
+local accepted = not peer or peer.state == 'A' or (peer.state == 'N' and ARGV[6] == 'A')
+if not accepted and me.texts >= tonumber(ARGV[7]) then return { 'limit' } end
+local reply = tonumber(ARGV[5])
+if reply > 0 and (reply < math.max(me.first, chat.oldest) or reply > chat.newest or redis.call('GETBIT', KEYS[5], ARGV[5]) == 0) then
+  return { 'reply' }
+end
+
+chat.sent = math.max(chat.sent, tonumber(ARGV[4]))
+local number = append(chat, base, ARGV[2], 'T', me.uid, ARGV[5] .. ' 0 - ' .. ARGV[10])
+redis.call('SETBIT', KEYS[5], int(number), 1)
+if chat.kind == 'group' then
+  redis.call('ZADD', KEYS[7], 0, bytes(me.uid) .. bytes(number))
+  redis.call('HINCRBY', KEYS[8], me.uid, 1)
+end
+if peer and peer.state == 'N' then
+  peer.state = ARGV[6]
+  peer.by = peer.state == 'R' and me.uid or '0'
+  save(peer)
+end
+if not accepted then me.texts = me.texts + 1 end
+me.state, me.wrote, me.by = 'A', number, '0'
+save(me)
+raise(me.uid, number)
+remember(ARGV[2], number, tonumber(ARGV[8]), ARGV[9])
+finish(chat)
+return result(number)

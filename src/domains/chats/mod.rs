@@ -1,0 +1,85 @@
+//! Chats: direct messages of two accounts, and groups.
+//!
+//! Keys of a chat, on its own tag:
+//!
+//! | key | type | content | bound |
+//! |---|---|---|---|
+//! | `chat:{c}` | HASH | what the chat is, its newest row, the version from which lists derive | 15 fields, 20 KB |
+//! | `chat_members:{c}` | HASH | member → role, order of joining, first readable row, state, … | 500 |
+//! | `chat_seen:{c}`, `chat_delivered:{c}` | ZSET | member → position, only raised | 500; delivered of at most 50 |
+//! | `chat_rows:{c}:{bucket}` | HASH | number → row | 128 rows of at most 17 KB |
+//! | `chat_texts:{c}` | STRING | bit n: row n is a text that is not deleted | a bit for each row |
+//! | `chat_sent:{c}` | ZSET | id of an appended row → its number | 1,000, a day |
+//! | `chat_authors:{c}` | ZSET | groups: author and number of each text | the texts |
+//! | `chat_writers:{c}` | HASH | groups: author → number of texts | the authors of texts |
+//! | `chat_reactions:{c}:{number}` | ZSET | emoji and account → id of the reaction | 12 emoji of 500 members |
+//! | `chat_typing:{c}:{hash}`, `chat_moved:{c}:{hash}` | STRING | the member's typing, or its positions, were published just now | 3 s, 1 s |
+//!
+//! Keys of an account, on its tag; all but mutes, archive and settings are derived:
+//!
+//! | key | type | content | bound |
+//! |---|---|---|---|
+//! | `chats:{u}`, `chats_archived:{u}`, `chat_requests:{u}` | ZSET | chat → activity | 5,000 together, 500 requests |
+//! | `chats_unread:{u}`, `chats_unread_muted:{u}` | ZSET | chats of the inbox with an unread text; those of them that are muted | those of `chats` |
+//! | `chat_mutes:{u}` | ZSET | chat → end of the mute | the chats |
+//! | `chat_states:{u}` | HASH | chat → version, list, activity, newest row when it was archived, newest row that was considered | 5,000 |
+//! | `chats_former:{u}` | ZSET | chat that names the account and is in none of its lists → version | while the chat exists |
+//! | `chat_settings:{u}` | HASH | `who seen` | 2 fields |
+//! | `direct:{low}` | HASH | account with a higher id → the chat of both | the accounts with which it has one |
+//!
+//! "Redis in Action" 6.5 has group chats with a seen position for each member, in one ZSET of messages; here rows are in buckets, and what each member
+//! needs for lists is derived, so that no read grows with the number of chats or rows.
+//!
+//! **Rows.** The script that appends takes the next number, so that numbers have no gaps. A page names the fields that it reads: its skeleton costs nothing,
+//! and a page at row 100,000 costs as much as one at row 100. A step is repeated safely: a chat remembers the ids of its newest 1,000 rows. Row and newest
+//! row are stored as text, with ids in decimal, so that `waxwing fsck --account` finds an account in them.
+//!
+//! **Lists.** Every change from which lists derive raises the version of the chat. A script on the chat's tag answers what the lists of its members derive
+//! from, at one version; a script on a member's tag applies it, unless a later version was applied. So settling can run twice, late and in any order. The
+//! lists of those whom a change concerns most are settled before the answer, those of the other members of a group by the workers, in passes.
+//!
+//! **Activity.** The activity of a chat is the id of its newest row that no block hides from the member, or of the joining or starting: ids order by time
+//! and are unique, so that they are positions of pages.
+//!
+//! **Unread.** The count is that of the bits above the seen position: the member's own texts are never above it. In a group, the texts of accounts that a
+//! block separates from the member are subtracted ([`service::unread_count`]).
+//!
+//! **Pairs.** The tag of the account with the lower id decides which chat two accounts have. For an account that has not begun it, and to which nothing was
+//! written, it does not exist: its membership waits as unstarted.
+//!
+//! **Events.** A step behind the answer publishes what has happened to the event log, as references ([`crate::platform::events`]). The log has each row once,
+//! in the order of the chat; the chat remembers up to which row all are published, so that the workers publish what a process that died has not. Positions
+//! of members, mutes and the archive are published without an entry of the journal: a crash may lose their events. What an event shows is read at delivery
+//! ([`service::load_event`]).
+//!
+//! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. Every chat that names an account is in its `chat_states` or its
+//! `chats_former`, so that its deletion finds them. A list has a chat if, and only if, `chat_states` says so.
+//!
+//! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that it settles all of them: some 17 commands each,
+//! which a worker does behind the answer. The request that has changed the group pays for them as for its own work in the store. What changes nothing
+//! settles nobody once the lists agree.
+//!
+//! **Costs.** A text in a chat of two: the chat, the accounts, a journal entry, the commit, the blocks, two lists; behind the answer two scripts that publish
+//! it. A page of chats with their newest rows,
+//! counts and positions: the skeleton, one pipeline of scripts, one of accounts. The number of unread chats: one script.
+
+pub mod audit;
+mod graphql;
+mod keys;
+mod load;
+mod model;
+pub mod service;
+mod store;
+
+pub use graphql::{ChatMemberObject, ChatMessageObject, ChatMutation, ChatObject, ChatQuery, OwnChatMutation};
+pub use load::{
+    AuthorTextFetcher, ChatFetcher, ChatReactionFetcher, ChatReceiverFetcher, ChatRowFetcher, ChatWriterFetcher,
+    TextNumberFetcher,
+};
+pub use model::{
+    ChatFilter, ChatHistory, ChatKind, ChatList, ChatSettings, ChatState, ChatView, MAX_ADDED, MAX_CHATS, MAX_DELIVERED_SHOWN,
+    MAX_EMOJI, MAX_MEMBERS, MAX_REQUESTS, Member, MemberState, MessageKind, Role, Row, TEXT_BYTES, WhoMayWrite,
+};
+pub use service::ChatEventContent;
+pub use service::delivery::DeliveryFetcher;
+use store::rows::is_for_good;

@@ -1,0 +1,143 @@
+//! A membership, and its stored form.
+
+use crate::base::ids::UserId;
+use crate::base::named::named_enum;
+
+named_enum! {
+    /// Role of a member. A direct chat has members only.
+    pub enum Role {
+        /// The one owner of a group.
+        Owner = "owner",
+        /// An administrator: adds and removes members, renames the group, deletes messages.
+        Admin = "admin",
+        /// A member.
+        Member = "member",
+    }
+}
+
+impl Role {
+    /// The stored letter.
+    pub(in super::super) const fn letter(self) -> char {
+        match self {
+            Self::Owner => 'O',
+            Self::Admin => 'A',
+            Self::Member => 'M',
+        }
+    }
+
+    /// Parses a stored letter.
+    pub(in super::super) fn of_letter(letter: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| letter == role.letter().encode_utf8(&mut [0; 4]))
+    }
+}
+
+/// The state of a membership.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemberState {
+    /// The member has the chat.
+    Active,
+    /// The chat waits for the member's answer.
+    Request,
+    /// The member has declined a direct chat, and may begin it later.
+    Declined,
+    /// The other has begun a direct chat and written nothing: for this member it does not exist.
+    Unstarted,
+}
+
+impl MemberState {
+    const ALL: [Self; 4] = [Self::Active, Self::Request, Self::Declined, Self::Unstarted];
+
+    /// The stored letter.
+    pub(in super::super) const fn letter(self) -> char {
+        match self {
+            Self::Active => 'A',
+            Self::Request => 'R',
+            Self::Declined => 'D',
+            Self::Unstarted => 'N',
+        }
+    }
+
+    fn of_letter(letter: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| letter == state.letter().encode_utf8(&mut [0; 4]))
+    }
+
+    /// Whether the chat exists for the member.
+    pub const fn is_shown(self) -> bool {
+        matches!(self, Self::Active | Self::Request)
+    }
+}
+
+/// A membership.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The role.
+    pub role: Role,
+    /// The place in the order of joining.
+    pub order: u64,
+    /// The lowest row that the member can read.
+    pub first: u64,
+    /// The id of the joining, which contains its time.
+    pub joined: u64,
+    /// The state.
+    pub state: MemberState,
+    /// The number of texts that the member has written before the other of a direct chat has accepted it.
+    pub texts: u64,
+    /// The member's newest text; 0 for none.
+    pub wrote: u64,
+    /// The activity above which the chat is in the lists, after the member has deleted the history; 0 if it is listed in any case.
+    pub cleared: u64,
+    /// The id of the joining, or of the latest starting while it was in no list.
+    pub placed: u64,
+    /// The account from which the request came, while it waits.
+    pub by: Option<UserId>,
+}
+
+impl Member {
+    /// A new membership from the first row on.
+    pub const fn new(role: Role, order: u64, joined: u64, state: MemberState, by: Option<UserId>) -> Self {
+        Self { role, order, first: 1, joined, state, texts: 0, wrote: 0, cleared: 0, placed: joined, by }
+    }
+
+    /// The stored form: `role order first joined state texts wrote cleared placed by`. `lua/chat.lua` has the same.
+    pub(in super::super) fn record(&self) -> String {
+        let Self { role, order, first, joined, state, texts, wrote, cleared, placed, by } = self;
+        let (role, state, by) = (role.letter(), state.letter(), by.map_or(0, |by| by.0));
+        format!("{role} {order} {first} {joined} {state} {texts} {wrote} {cleared} {placed} {by}")
+    }
+
+    /// Parses the stored form; `None` if it is invalid.
+    pub(in super::super) fn parse(record: &str) -> Option<Self> {
+        let mut parts = record.split(' ');
+        let mut part = || parts.next();
+        let number = |text: Option<&str>| text?.parse::<u64>().ok();
+        let role = Role::of_letter(part()?)?;
+        let (order, first, joined) = (number(part())?, number(part())?, number(part())?);
+        let state = MemberState::of_letter(part()?)?;
+        let (texts, wrote, cleared) = (number(part())?, number(part())?, number(part())?);
+        let (placed, by) = (number(part())?, number(part())?);
+        let by = Some(UserId(by)).filter(|by| by.0 > 0);
+        part().is_none().then_some(Self { role, order, first, joined, state, texts, wrote, cleared, placed, by })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_membership_survives_the_round_trip() {
+        let new = Member::new(Role::Owner, 1, 77, MemberState::Active, None);
+        assert_eq!(new.record(), "O 1 1 77 A 0 0 0 77 0");
+        for role in Role::ALL {
+            for state in MemberState::ALL {
+                let member = Member { role, state, by: Some(UserId(9)), wrote: 5, cleared: 4, texts: 3, first: 2, ..new };
+                assert_eq!(Member::parse(&member.record()), Some(member));
+            }
+        }
+        for invalid in
+            ["", "O", "O 1 1 77 A 0 0 0 77", "X 1 1 77 A 0 0 0 77 0", "O 1 1 77 Z 0 0 0 77 0", "O 1 1 77 A 0 0 0 77 0 1"]
+        {
+            assert_eq!(Member::parse(invalid), None, "{invalid}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Chats: plain types, limits and the rules of texts.
+
+pub(super) mod member;
+pub(super) mod row;
+
+use crate::base::clock::{DAY, Millis};
+use crate::base::error::{UserError, UserErrorCode};
+use crate::base::ids::{ChatId, UserId};
+use crate::base::named::named_enum;
+use crate::base::text::{TextRules, max_bytes};
+use crate::platform::idempotency::check_key;
+pub use member::{Member, MemberState, Role};
+pub use row::{MessageKind, Row};
+
+/// The most members of a group.
+pub const MAX_MEMBERS: usize = 500;
+/// The most accounts that one request adds.
+pub const MAX_ADDED: usize = 250;
+/// The most chats of an account, with archived ones and requests.
+pub const MAX_CHATS: usize = 5_000;
+/// The most requests that wait for an account.
+pub const MAX_REQUESTS: usize = 500;
+/// The most different emoji on a message.
+pub const MAX_EMOJI: usize = 12;
+/// The most members of a chat in which they see what was delivered to others.
+pub const MAX_DELIVERED_SHOWN: usize = 50;
+/// The most texts that a direct chat can have before the other has accepted it.
+pub(super) const TEXTS_BEFORE_ACCEPTANCE: usize = 3;
+/// Rows of one HASH.
+pub(super) const BUCKET: u64 = 128;
+/// The number of appended rows whose ids a chat remembers, so that a repeated step appends nothing again.
+pub(super) const REMEMBERED: usize = 1_000;
+/// The time for which they are remembered after the last one.
+pub(super) const REMEMBERED_FOR: Millis = DAY;
+/// The bound of a mute without an end, in ms.
+pub(super) const FOR_GOOD: Millis = (1 << 53) - 1;
+
+const NAME: TextRules = TextRules { what: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
+/// The most bytes of a text.
+pub const TEXT_BYTES: usize = 16 << 10;
+const TEXT: TextRules = TextRules { what: "The message", min: 1, max: 2_000, bytes: TEXT_BYTES, newlines: true };
+
+named_enum! {
+    /// Kind of a chat.
+    pub enum ChatKind {
+        /// The chat of two accounts. There is one for each pair.
+        Direct = "direct",
+        /// A group with a name.
+        Group = "group",
+    }
+}
+
+named_enum! {
+    /// What those who join a group later can read.
+    pub enum ChatHistory {
+        /// All rows.
+        All = "all",
+        /// The rows from their joining on.
+        FromJoin = "from-join",
+    } default FromJoin
+}
+
+named_enum! {
+    /// What the viewer has done with a chat that others have begun.
+    pub enum ChatState {
+        /// The viewer has the chat.
+        Active = "active",
+        /// The chat waits for the viewer's answer.
+        Request = "request",
+        /// The viewer has declined it. Such a chat is not shown to the viewer.
+        Declined = "declined",
+    }
+}
+
+named_enum! {
+    /// Which chats are listed.
+    pub enum ChatFilter {
+        /// Those that are not archived.
+        Inbox = "inbox",
+        /// Those that the viewer has archived.
+        Archived = "archived",
+    } default Inbox
+}
+
+named_enum! {
+    /// Who may begin a chat with an account.
+    pub enum WhoMayWrite {
+        /// Every account.
+        Everyone = "everyone",
+        /// Accounts that it follows, and its friends.
+        Followed = "followed",
+        /// Its friends.
+        Friends = "friends",
+        /// Nobody.
+        Nobody = "nobody",
+    } default Everyone
+}
+
+/// What an account has chosen for its chats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChatSettings {
+    /// Who may begin a chat with it.
+    pub who_may_write: WhoMayWrite,
+    /// Whether others see what it has seen, and it what others have seen.
+    pub shares_seen: bool,
+}
+
+impl Default for ChatSettings {
+    fn default() -> Self {
+        Self { who_may_write: WhoMayWrite::Everyone, shares_seen: true }
+    }
+}
+
+/// The list of an account that has a chat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChatList {
+    /// The inbox.
+    Inbox,
+    /// The archive.
+    Archived,
+    /// The requests.
+    Requests,
+    /// None: its history was deleted, and nothing came since.
+    Unlisted,
+}
+
+impl ChatList {
+    /// The stored letter.
+    pub(super) const fn letter(self) -> char {
+        match self {
+            Self::Inbox => 'I',
+            Self::Archived => 'A',
+            Self::Requests => 'Q',
+            Self::Unlisted => '-',
+        }
+    }
+
+    /// Parses a stored letter.
+    pub(super) fn of_letter(letter: &str) -> Option<Self> {
+        [Self::Inbox, Self::Archived, Self::Requests, Self::Unlisted]
+            .into_iter()
+            .find(|list| letter.starts_with(list.letter()) && letter.len() == 1)
+    }
+}
+
+/// A chat as one of its members has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatView {
+    /// The id.
+    pub id: ChatId,
+    /// The kind.
+    pub kind: ChatKind,
+    /// The name; empty for a direct chat.
+    pub name: String,
+    /// What joiners can read.
+    pub history: ChatHistory,
+    /// The number of the newest row; 0 before the first.
+    pub newest: u64,
+    /// The number of the oldest row that is kept.
+    pub oldest: u64,
+    /// The number of members.
+    pub members: u64,
+    /// The newest row, if there is one.
+    pub last: Option<Row>,
+    /// The viewer's membership.
+    pub member: Member,
+    /// The position up to which the viewer has seen rows.
+    pub seen: u64,
+    /// The position up to which rows were delivered to the viewer; at least `seen`.
+    pub delivered: u64,
+    /// Texts above `seen` that the viewer can read and that are not deleted, those of blocked accounts included.
+    pub texts_above: u64,
+    /// The other's membership in a direct chat; `None` if its account was deleted.
+    pub peer: Option<(UserId, Member)>,
+    /// The end of the viewer's mute, in ms; `None` without one.
+    pub muted_until: Option<Millis>,
+    /// The viewer's list that has it.
+    pub list: ChatList,
+}
+
+impl ChatView {
+    /// The lowest row that the viewer can read.
+    pub fn first_readable(&self) -> u64 {
+        self.member.first.max(self.oldest)
+    }
+
+    /// Whether the viewer can read a row.
+    pub fn can_read(&self, sequence: u64) -> bool {
+        (self.first_readable()..=self.newest).contains(&sequence)
+    }
+
+    /// The other account of a direct chat.
+    pub fn peer_id(&self) -> Option<UserId> {
+        self.peer.as_ref().map(|(id, _)| *id)
+    }
+
+    /// Whether the other's account was deleted, in a direct chat.
+    pub fn has_lost_peer(&self) -> bool {
+        self.kind == ChatKind::Direct && self.peer.is_none()
+    }
+
+    /// Whether the viewer has muted it at this time.
+    pub fn is_muted(&self, now: Millis) -> bool {
+        self.muted_until.is_some_and(|until| until > now)
+    }
+
+    /// The viewer's state, as clients see it.
+    pub const fn state(&self) -> ChatState {
+        match self.member.state {
+            MemberState::Active => ChatState::Active,
+            MemberState::Request => ChatState::Request,
+            MemberState::Declined | MemberState::Unstarted => ChatState::Declined,
+        }
+    }
+
+    /// Whether the other of a direct chat has not accepted it, and all texts that the viewer may write before are written.
+    pub fn has_written_all(&self) -> bool {
+        let waits = |(_, peer): &(UserId, Member)| matches!(peer.state, MemberState::Request | MemberState::Declined);
+        self.peer.as_ref().is_some_and(waits) && self.member.texts >= TEXTS_BEFORE_ACCEPTANCE as u64
+    }
+}
+
+/// Validates and normalizes the name of a group.
+pub(super) fn name(text: &str) -> Result<String, UserError> {
+    NAME.check(text).map_err(|message| UserError::new(UserErrorCode::InvalidName, message, &["name"]))
+}
+
+/// Validates and normalizes a text.
+pub(super) fn text(text: &str) -> Result<String, UserError> {
+    TEXT.check(text).map_err(|message| UserError::new(UserErrorCode::InvalidMessage, message, &["text"]))
+}
+
+/// Validates an idempotency key, if there is one.
+pub(super) fn key(key: Option<&str>) -> Result<(), UserError> {
+    key.map_or(Ok(()), check_key)
+}
+
+/// Validates the emoji of a reaction: exactly one of Unicode's set for general interchange, in its full form.
+pub(super) fn emoji(text: &str) -> Result<&'static str, UserError> {
+    let found = emojis::get(text).map(emojis::Emoji::as_str).filter(|full| *full == text);
+    found.ok_or_else(|| UserError::new(UserErrorCode::InvalidEmoji, "A reaction is exactly one emoji.", &["emoji"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reaction_is_exactly_one_emoji() {
+        for valid in ["👍", "👍🏽", "❤️", "👨‍👩‍👧‍👦", "🇫🇷", "1️⃣", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "👩🏽‍❤️‍💋‍👨🏽"]
+        {
+            assert_eq!(emoji(valid).ok(), Some(valid), "{valid}");
+        }
+        for invalid in ["", "a", "1", "❤", "👍👍", "👍 ", " 👍", ":+1:", "🏽", "🇫", "\u{200d}"] {
+            assert_eq!(emoji(invalid).expect_err(invalid).code, UserErrorCode::InvalidEmoji);
+        }
+    }
+
+    #[test]
+    fn texts_and_names_have_bounds() {
+        assert_eq!(text(" a\nb ").as_deref(), Ok("a\nb"));
+        assert!(text(&"x".repeat(2_000)).is_ok() && name(&"x".repeat(50)).is_ok());
+        assert_eq!(text(&"x".repeat(2_001)).expect_err("too long").code, UserErrorCode::InvalidMessage);
+        assert_eq!(text("\u{200b}").expect_err("invisible").code, UserErrorCode::InvalidMessage);
+        for invalid in ["", "a\nb", &"x".repeat(51)] {
+            assert_eq!(name(invalid).expect_err(invalid).code, UserErrorCode::InvalidName);
+        }
+    }
+
+    #[test]
+    fn lists_survive_the_round_trip() {
+        for list in [ChatList::Inbox, ChatList::Archived, ChatList::Requests, ChatList::Unlisted] {
+            assert_eq!(ChatList::of_letter(&list.letter().to_string()), Some(list));
+        }
+        assert_eq!((ChatList::of_letter(""), ChatList::of_letter("II")), (None, None));
+    }
+}

@@ -1,0 +1,77 @@
+//! What a block, or its end, changes in chats.
+
+use super::super::model::{ChatKind, MAX_REQUESTS};
+use super::super::store::{self, lists, rows};
+use super::{requests, settle};
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::{ChatId, UserId};
+use crate::base::page::Window;
+use crate::domains::relations::service as relations;
+use crate::platform::journal::Task;
+use crate::platform::journal::service as journal;
+
+/// Chats that are looked up in one pipeline.
+const PART: usize = 500;
+/// Groups that are settled at once; the workers settle the others.
+const AT_ONCE: usize = 50;
+
+/// Makes unread marks and requests agree with the blocks between two accounts: requests that came from a blocked account are declined, nothing of a direct
+/// chat is unread, and in groups no text of the other. The requests, the pair, and a lookup of each account's chats.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
+    let blocks = relations::block_state(app, a, b).await?;
+    for (user, other, is_blocker) in [(a, b, blocks.blocks), (b, a, blocks.is_blocked)] {
+        if is_blocker {
+            decline_from(app, user, other).await?;
+        }
+    }
+    if let Some(chat) = lists::pair(app.db(), a.min(b), a.max(b)).await? {
+        settle_changed(app, chat, &[a, b]).await?;
+    }
+    let mut left = AT_ONCE;
+    for (user, other) in [(a, b), (b, a)] {
+        let chats = lists::all(app.db(), user).await?;
+        for part in chats.chunks(PART) {
+            let written = store::writers::has_written(app.db(), part, other).await?;
+            let concerned = part.iter().zip(written).filter(|(_, has_written)| *has_written);
+            let concerned: Vec<ChatId> = concerned.map(|(chat, _)| *chat).collect();
+            let (now, later) = concerned.split_at(left.min(concerned.len()));
+            left -= now.len();
+            for chat in now {
+                settle_changed(app, *chat, &[user]).await?;
+            }
+            // What was read before the change does not overtake the workers.
+            store::raise_versions(app.db(), later, 0).await?;
+            journal::enqueue_many(app, later.iter().map(|chat| Task::ChatMember { chat: *chat, user })).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Settles the lists of members whose relations have changed.
+async fn settle_changed(app: &App, chat: ChatId, users: &[UserId]) -> Result<(), Error> {
+    match store::states(app.db(), chat, users, true).await? {
+        Ok((_, states)) => settle::settle_states(app, chat, &states, false).await,
+        Err(_) => Ok(()),
+    }
+}
+
+/// Declines the requests of an account that came from another one.
+async fn decline_from(app: &App, user: UserId, other: UserId) -> Result<(), Error> {
+    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: MAX_REQUESTS + 1 };
+    let waiting = lists::requests(app.db(), user, &[window]).await?.pop().unwrap_or_default();
+    let chats: Vec<ChatId> = waiting.iter().map(|row| ChatId(row.member)).collect();
+    for view in rows::views(app.db(), user, &chats).await?.into_iter().flatten() {
+        let is_from = match view.kind {
+            ChatKind::Direct => view.peer_id() == Some(other),
+            ChatKind::Group => view.member.by == Some(other),
+        };
+        if is_from {
+            requests::decline_unchecked(app, user, view.id).await?;
+        }
+    }
+    Ok(())
+}

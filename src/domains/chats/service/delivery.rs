@@ -1,0 +1,56 @@
+//! What was handed out to a viewer is delivered. It is noted behind the answer: a read neither waits for it nor fails with it.
+
+use super::super::model::ChatView;
+use super::super::store;
+use super::publish;
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::{ChatId, UserId};
+use crate::base::loader::Fetch;
+
+/// Notes rows that are handed out by fields of many chats: those of one level of a response with one write.
+pub struct DeliveryFetcher {
+    /// The app.
+    pub app: App,
+    /// The viewer, if there is a session.
+    pub viewer: Option<UserId>,
+}
+
+impl Fetch for DeliveryFetcher {
+    /// A chat, and the number of a row.
+    type Key = (ChatId, u64);
+    type Value = ();
+
+    async fn fetch(&self, keys: &[(ChatId, u64)]) -> Result<Vec<()>, Error> {
+        if let Some(viewer) = self.viewer {
+            note(&self.app, viewer, keys.to_vec());
+        }
+        Ok(vec![(); keys.len()])
+    }
+}
+
+/// Whether a row of a chat is not known to be delivered, and it is kept what was delivered.
+pub(super) fn is_new(view: &ChatView, row: u64) -> bool {
+    row > view.delivered && publish::tells_delivered(view.members)
+}
+
+/// Notes the highest rows of chats that are handed out.
+pub(super) fn deliver<'a>(app: &App, viewer: UserId, read: impl Iterator<Item = (&'a ChatView, u64)>) {
+    note(app, viewer, read.filter(|(view, row)| is_new(view, *row)).map(|(view, row)| (view.id, row)).collect());
+}
+
+fn note(app: &App, viewer: UserId, positions: Vec<(ChatId, u64)>) {
+    if positions.is_empty() {
+        return;
+    }
+    let own = app.clone();
+    app.spawn(async move {
+        match store::deliver(own.db(), viewer, &positions).await {
+            Ok(()) => {
+                let chats: Vec<ChatId> = positions.iter().map(|(chat, _)| *chat).collect();
+                publish::publish_moved(&own, &chats, viewer, false);
+            }
+            Err(error) => tracing::debug!(%error, "what was delivered is not noted"),
+        }
+    });
+}

@@ -1,0 +1,66 @@
+//! Who may write to whom: decided once, when a chat becomes the receiver's.
+
+use super::super::model::{ChatSettings, MAX_CHATS, MemberState, WhoMayWrite};
+use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::ids::UserId;
+use crate::base::request::Loaders;
+use crate::domains::relations::service as relations;
+use futures_util::try_join;
+
+/// What becomes of a chat that an account is to receive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Invitation {
+    /// The account has it, in this state.
+    Joins(MemberState),
+    /// The account does not accept it.
+    Refused,
+    /// The account has the most chats.
+    Full,
+}
+
+/// What would become of chats from the viewer of `loaders`, in the order of `others`. Three pipelines at once: settings, relations and friendships.
+pub(super) async fn decide(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Invitation>, Error> {
+    relations::load_kinds(loaders).await?;
+    let (receivers, relations, relationships) = try_join!(
+        loaders.chat_receivers.load_many(others.iter().copied()),
+        loaders.relations.load_many(others.iter().copied()),
+        loaders.relationships.load_many(others.iter().copied()),
+    )?;
+    let pairs = receivers.into_iter().zip(relations).zip(relationships);
+    Ok(pairs
+        .map(|(((chats, settings), relation), relationship)| {
+            let is_known = relation.is_followed || relationship.is_friend;
+            let accepts = match settings.who_may_write {
+                WhoMayWrite::Everyone => true,
+                WhoMayWrite::Followed => is_known,
+                WhoMayWrite::Friends => relationship.is_friend,
+                WhoMayWrite::Nobody => false,
+            };
+            match () {
+                () if !accepts => Invitation::Refused,
+                () if chats >= MAX_CHATS as u64 => Invitation::Full,
+                () => Invitation::Joins(if is_known { MemberState::Active } else { MemberState::Request }),
+            }
+        })
+        .collect())
+}
+
+/// Refuses a chat more for an account with the most chats.
+///
+/// # Errors
+/// `LIMIT_REACHED`.
+pub(super) async fn refuse_full(loaders: &Loaders, viewer: UserId) -> Outcome<()> {
+    if loaders.chat_receivers.load(viewer).await?.0 < MAX_CHATS as u64 {
+        return Ok(());
+    }
+    let message = format!("You can be in at most {MAX_CHATS} chats. Leave one first.");
+    Err(UserError::new(UserErrorCode::LimitReached, message, &[]).into())
+}
+
+/// What an account has chosen for its chats. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn own_settings(loaders: &Loaders, viewer: UserId) -> Result<ChatSettings, Error> {
+    Ok(loaders.chat_receivers.load(viewer).await?.1)
+}

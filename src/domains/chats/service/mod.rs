@@ -1,0 +1,110 @@
+//! The use cases of chats.
+//!
+//! A change has one *commit*, a script on the chat's tag, which checks the rules again and answers what the lists of those whom it concerns derive from.
+//! Their lists are settled before the answer; the other members of a group follow in the background (`settle`).
+
+mod blocks;
+pub mod delivery;
+mod events;
+mod groups;
+mod invitations;
+mod members;
+mod messages;
+mod own;
+mod pages;
+mod pending;
+mod publish;
+mod purge;
+mod reactions;
+mod requests;
+mod send;
+mod settle;
+mod start;
+mod sync;
+mod typing;
+
+pub use blocks::settle_block;
+pub use events::{ChatEventContent, EventOfChat, concern, events_id, load_event, recipients};
+pub use groups::{NewGroup, add_members, create_group, leave, remove_member, rename, set_role};
+pub use invitations::own_settings;
+pub use members::{ShownMember, find_member, member_of, members, members_id};
+pub use messages::{ShownMessage, can_send, find_message, load_shown, unread_count, view};
+pub use own::{MuteUntil, archive, clear_history, mark_seen, mute, set_settings};
+pub use pages::{
+    MessagePage, chats, chats_id, count_chats, count_requests, count_unread_chats, messages, messages_id, newest_message,
+    requests, requests_id,
+};
+pub use pending::{PendingChat, pending, pending_id};
+pub use purge::{leave_all, purge, repair_member, settle_member};
+pub use reactions::{react, reactors, reactors_id};
+pub use requests::{accept, decline};
+pub use send::{NewMessage, delete_message, edit_message, send};
+pub use settle::{settle_chat, settle_direct, settle_text};
+pub use start::start_direct;
+pub use sync::{events_position, sync_cursor};
+pub use typing::send_typing;
+
+use super::store::StepRefusal;
+use crate::app::App;
+use crate::base::error::{Error, Refusal, UserError, UserErrorCode};
+use crate::base::ids::UserId;
+use crate::base::rate_limits::Limit;
+use crate::platform::rates::Subject;
+use crate::platform::rates::service as rates;
+
+/// The user error for a chat that does not exist for the viewer.
+pub fn not_found() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such chat, or you are not in it.", &["chatId"])
+}
+
+/// The user error for a message that does not exist for the viewer.
+pub fn no_message() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such message, or you cannot read it.", &["messageId"])
+}
+
+fn forbidden(message: &str, path: &'static str) -> UserError {
+    UserError::new(UserErrorCode::Forbidden, message, &[path])
+}
+
+/// The user error for a refused step.
+fn refusal(step: StepRefusal) -> Refusal {
+    let error = |code, message: &str, path: &'static str| UserError::new(code, message, &[path]).into();
+    match step {
+        StepRefusal::None | StepRefusal::Gone(_) | StepRefusal::Undecided => not_found().into(),
+        StepRefusal::Target => error(UserErrorCode::NotFound, "This account is not in the chat.", "userId"),
+        StepRefusal::Direct => forbidden("This is for groups only.", "chatId").into(),
+        StepRefusal::Forbidden => forbidden("Your role does not allow this.", "chatId").into(),
+        StepRefusal::Own => error(UserErrorCode::InvalidInput, "This cannot be done with your own membership.", "userId"),
+        StepRefusal::Waits => forbidden("Accept the chat first.", "chatId").into(),
+        StepRefusal::Limit => error(UserErrorCode::LimitReached, "The limit of this chat is reached.", "chatId"),
+        StepRefusal::Reply => error(UserErrorCode::NotFound, "There is no such message to answer.", "replyToId"),
+        StepRefusal::Invalid => error(UserErrorCode::InvalidInput, "The chat has no message of this number.", "sequence"),
+        StepRefusal::Kind => error(UserErrorCode::InvalidInput, "This is not a text.", "messageId"),
+    }
+}
+
+/// The same for a step that names a message.
+fn refusal_of_message(step: StepRefusal) -> Refusal {
+    match step {
+        StepRefusal::None | StepRefusal::Gone(_) => no_message().into(),
+        StepRefusal::Forbidden => forbidden("This message is not yours.", "messageId").into(),
+        StepRefusal::Limit => {
+            UserError::new(UserErrorCode::LimitReached, "A message can have 12 different emoji.", &["emoji"]).into()
+        }
+        StepRefusal::Waits => forbidden("Accept the chat first.", "messageId").into(),
+        step => refusal(step),
+    }
+}
+
+async fn charge(app: &App, limit: Limit, viewer: UserId) -> Result<(), Error> {
+    rates::charge(app, &[(limit, Subject::Account(viewer))]).await
+}
+
+/// Takes several tokens of a limit, or none. A bucket that is smaller is emptied.
+async fn charge_many(app: &App, limit: Limit, viewer: UserId, tokens: usize) -> Result<(), Error> {
+    let Some(quotas) = app.config().rates.as_ref().filter(|_| tokens > 0) else { return Ok(()) };
+    let quota = quotas.quota(limit);
+    let tokens = (tokens as u64).min(quota.tokens());
+    let reply = rates::take(app, (limit, Subject::Account(viewer)), quota, tokens..=tokens).await?;
+    if reply.taken == 0 { Err(Error::rate_limited(limit, reply.wait)) } else { Ok(()) }
+}

@@ -1,0 +1,180 @@
+//! Publishes what happens in chats to the event log. A step after the commit: repeated, late or in two processes at once, it publishes each row once.
+
+use super::super::model::MAX_DELIVERED_SHOWN;
+use super::super::store::events::{self as store, Pause};
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::{ChatId, UserId};
+use crate::platform::events::ChatEvent;
+use crate::platform::events::service as events;
+use crate::platform::journal::{EntryLease, Progress};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often the published row of a chat is read again, while the log is trimmed at once.
+const TRIES: usize = 10;
+/// The least time between two events with the positions of a member, in ms.
+const MOVED_PAUSE: u64 = 1_000;
+/// The interval at which the end of that time is checked.
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Publishes rows up to `newest` and `events` in the background, then acknowledges the entry; with `rest`, the workers have the entry at once. If that
+/// fails, a worker publishes them.
+pub(super) async fn finish(
+    app: &App,
+    lease: EntryLease,
+    chat: ChatId,
+    newest: u64,
+    events: Vec<ChatEvent>,
+    rest: Option<Progress>,
+) {
+    let lease = match rest {
+        Some(progress) => {
+            lease.hand_over(app, progress).await;
+            None
+        }
+        None => Some(lease),
+    };
+    let own = app.clone();
+    app.spawn(async move {
+        match publish_all(&own, chat, newest, &events).await {
+            Ok(()) => lease.into_iter().for_each(|lease| lease.ack(&own)),
+            Err(error) => tracing::warn!(%error, "the events of a chat are published by a worker"),
+        }
+    });
+}
+
+/// Publishes an event in the background, without an entry of the journal: a crash loses it.
+pub(super) fn publish_in_background(app: &App, chat: ChatId, event: ChatEvent) {
+    let own = app.clone();
+    app.spawn(async move {
+        if let Err(error) = publish(&own, chat, &[event]).await {
+            tracing::warn!(%error, "an event of a chat was not published");
+        }
+    });
+}
+
+async fn publish_all(app: &App, chat: ChatId, newest: u64, events: &[ChatEvent]) -> Result<(), Error> {
+    publish_rows(app, chat, newest).await?;
+    publish(app, chat, events).await
+}
+
+/// Publishes events of a chat. One script; nothing for none.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub(super) async fn publish(app: &App, chat: ChatId, changes: &[ChatEvent]) -> Result<(), Error> {
+    let changes: Vec<(ChatId, ChatEvent)> = changes.iter().map(|event| (chat, *event)).collect();
+    events::publish_chat_events(app, &changes).await
+}
+
+/// Publishes the rows of a chat up to `newest`. Two scripts; two more and a read if the log has no row of the chat.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; `OVERLOADED` if the log is trimmed as fast as it is written.
+pub(super) async fn publish_rows(app: &App, chat: ChatId, newest: u64) -> Result<(), Error> {
+    if newest == 0 {
+        return Ok(());
+    }
+    if let Some(row) = events::publish_chat_rows(app, chat, newest, None).await? {
+        return store::raise_published(app.db(), chat, row).await;
+    }
+    for _ in 0..TRIES {
+        let at = app.now();
+        let Some((published, current)) = store::published(app.db(), chat).await? else { return Ok(()) };
+        if let Some(row) = events::publish_chat_rows(app, chat, newest.max(current), Some((published, at))).await? {
+            return store::raise_published(app.db(), chat, row).await;
+        }
+    }
+    Err(Error::Overloaded)
+}
+
+/// Publishes the rows of a chat that were not published. One command if all were.
+///
+/// # Errors
+/// As [`publish_rows`].
+pub(super) async fn publish_missing(app: &App, chat: ChatId) -> Result<(), Error> {
+    match store::published(app.db(), chat).await? {
+        Some((published, newest)) if published < newest => publish_rows(app, chat, newest).await,
+        _ => Ok(()),
+    }
+}
+
+/// The members whose positions are about to be published by this process, and whether they have seen more.
+#[derive(Clone, Default)]
+struct MovedMembers(Arc<Mutex<HashMap<(ChatId, UserId), bool>>>);
+
+impl MovedMembers {
+    /// Forgets a member in chats.
+    fn forget(&self, chats: &[ChatId], member: UserId) {
+        let mut members = self.lock();
+        for chat in chats {
+            members.remove(&(*chat, member));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<(ChatId, UserId), bool>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a member; `false` if it was noted already.
+    fn note(&self, member: (ChatId, UserId), has_seen: bool) -> bool {
+        let mut members = self.lock();
+        match members.get_mut(&member) {
+            Some(seen) => {
+                *seen |= has_seen;
+                false
+            }
+            None => members.insert(member, has_seen).is_none(),
+        }
+    }
+}
+
+/// Publishes in the background that a member has seen more of chats (`has_seen`), or that more was delivered to it: for each chat at most once a second,
+/// with the positions at delivery. Two pipelines, however many chats.
+pub(super) fn publish_moved(app: &App, chats: &[ChatId], member: UserId, has_seen: bool) {
+    let waiting = app.extension::<MovedMembers>();
+    let mut rest: Vec<ChatId> = chats.iter().copied().filter(|chat| waiting.note((*chat, member), has_seen)).collect();
+    if rest.is_empty() {
+        return;
+    }
+    let own = app.clone();
+    app.spawn(async move {
+        while !rest.is_empty() {
+            match publish_ready(&own, &waiting, &rest, member).await {
+                Ok(still) => rest = still,
+                Err(error) => {
+                    tracing::debug!(%error, "the positions of a member were not published");
+                    waiting.forget(&rest, member);
+                    return;
+                }
+            }
+            if !rest.is_empty() {
+                tokio::time::sleep(CHECK_INTERVAL).await;
+            }
+        }
+    });
+}
+
+/// Publishes the positions of a member in those chats where its last ones are a second old; returns the others.
+async fn publish_ready(app: &App, waiting: &MovedMembers, chats: &[ChatId], member: UserId) -> Result<Vec<ChatId>, Error> {
+    let account = events::term_hasher(app).await?.author(member);
+    let begun = store::begin_pauses(app.db(), Pause::Positions, chats, account, MOVED_PAUSE).await?;
+    let (mut ready, mut still) = (Vec::new(), Vec::new());
+    for (chat, begun) in chats.iter().zip(begun) {
+        if begun {
+            let has_seen = waiting.lock().remove(&(*chat, member)).unwrap_or_default();
+            ready.push((*chat, ChatEvent::Moved { member, has_seen }));
+        } else {
+            still.push(*chat);
+        }
+    }
+    events::publish_chat_events(app, &ready).await?;
+    Ok(still)
+}
+
+/// Whether others are told what was delivered to a member of a chat.
+pub(super) const fn tells_delivered(members: u64) -> bool {
+    members <= MAX_DELIVERED_SHOWN as u64
+}

@@ -1,0 +1,177 @@
+//! What a deleted account leaves in chats.
+
+use super::super::model::{BUCKET, ChatKind};
+use super::super::store::purge::ForgetResult;
+use super::super::store::{self, Ending, StepRefusal, lists};
+use super::{groups, publish, requests, settle};
+use crate::app::App;
+use crate::base::error::{Error, Refusal};
+use crate::base::ids::{ChatId, UserId};
+use crate::domains::users::service as users;
+use crate::platform::events::ChatEvent;
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{Progress, Task};
+use futures_util::future::try_join_all;
+
+/// Buckets of rows that one pass processes, over all chats.
+const BUCKETS: u64 = 6;
+/// Groups that are left at once.
+const AT_ONCE: usize = 8;
+/// Texts that one script makes count for nobody.
+const TEXTS: u64 = 1_000;
+
+/// Takes a deleted account out of its chats: it leaves groups, where somebody follows an owner, and its texts count for nobody; the other of a direct chat has
+/// it alone. What it leaves in rows is for [`purge`]. For each chat, five round trips and a script for every thousand texts.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn leave_all(app: &App, user: UserId) -> Result<(), Error> {
+    for chats in lists::all(app.db(), user).await?.chunks(AT_ONCE) {
+        try_join_all(chats.iter().map(|chat| leave(app, *chat, user))).await?;
+    }
+    Ok(())
+}
+
+/// Removes a deleted account from chats: it leaves groups, its texts are deleted, and other rows do not name it. One pass; returns where the next one
+/// continues. `progress.version` is the chat whose rows are processed, `progress.below` the next bucket of them. For each bucket of 128 rows a script and
+/// three pipelines.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge(app: &App, user: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
+    let mut chats = lists::all(app.db(), user).await?;
+    chats.extend(lists::former(app.db(), user, BUCKETS as usize).await?);
+    // The one that was begun comes first.
+    chats.sort_by_key(|chat| chat.0 != progress.version);
+    chats.truncate(BUCKETS as usize);
+    if chats.is_empty() {
+        lists::forget(app.db(), user, &[]).await?;
+        return Ok(None);
+    }
+    let parts = journal::begin_subtasks(app, chats.iter().map(|chat| Task::ChatMember { chat: *chat, user })).await?;
+    let mut left = BUCKETS;
+    for chat in &chats {
+        let from = if chat.0 == progress.version { progress.below } else { 0 };
+        if let Some(below) = forget_in(app, *chat, user, from, &mut left).await? {
+            // The parts that are not done are settled by the workers, too.
+            return Ok(Some(Progress { below, version: chat.0, ..progress }));
+        }
+        lists::forget(app.db(), user, &[*chat]).await?;
+        if left == 0 {
+            break;
+        }
+    }
+    parts.ack(app);
+    Ok(Some(Progress { below: 0, version: 0, ..progress }))
+}
+
+/// Makes the lists of a member agree with a chat and tells its devices, declines it if too many requests wait or the account blocks the one from which it came, or removes a
+/// deleted account from it, in passes.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_member(app: &App, chat: ChatId, user: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
+    if !users::exists(app, user).await? {
+        let below = forget_in(app, chat, user, progress.below, &mut BUCKETS.clone()).await?;
+        if below.is_none() {
+            lists::forget(app.db(), user, &[chat]).await?;
+        }
+        return Ok(below.map(|below| Progress { below, ..progress }));
+    }
+    match store::states(app.db(), chat, &[user], false).await? {
+        Ok((_, mut states)) => {
+            if progress.is_restarted {
+                states = settle::overtaking(app, chat, states, &[user]).await?;
+            }
+            settle::settle_states(app, chat, &states, true).await?;
+            publish::publish(app, chat, &[ChatEvent::Changed(user)]).await?;
+            requests::decline_overflow(app, user, chat).await?;
+            requests::decline_blocked(app, user, chat, &states).await?;
+            Ok(None)
+        }
+        Err(StepRefusal::Gone(_)) => settle::settle_chat(app, chat, &[user], progress).await,
+        Err(_) => lists::forget(app.db(), user, &[chat]).await.map(|()| None),
+    }
+}
+
+/// The same as the remedy of a finding, completely: also if a node has lost the last changes of the chat.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn repair_member(app: &App, chat: ChatId, user: UserId) -> Result<(), Error> {
+    let mut progress = Some(Progress { is_restarted: true, ..Progress::default() });
+    while let Some(from) = progress {
+        progress = settle_member(app, chat, user, from).await?;
+    }
+    Ok(())
+}
+
+/// Ends the membership of a deleted account. Returns whether the chat goes on.
+async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
+    let states = match store::states(app.db(), chat, &[user], false).await? {
+        Ok((_, states)) => states,
+        Err(refusal) => return Ok(!matches!(refusal, StepRefusal::Gone(_))),
+    };
+    if states.kind == ChatKind::Direct {
+        return forget_member(app, chat, user).await.map(|result| result != ForgetResult::Gone);
+    }
+    while store::purge::forget_texts(app.db(), chat, user, TEXTS).await? == TEXTS {}
+    if states.members.iter().any(|standing| standing.member.is_some()) {
+        match groups::end_membership(app, chat, states.newest, user, Ending::Leave).await {
+            Ok(_) | Err(Refusal::User(_)) => {}
+            Err(Refusal::Fatal(error)) => return Err(error),
+        }
+    }
+    Ok(!store::writers::has_ended(app.db(), chat).await?)
+}
+
+/// Removes a deleted account from a chat, from a bucket of its rows on, as many as are `left` and at least one. Returns where to continue.
+async fn forget_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u64) -> Result<Option<u64>, Error> {
+    // The membership first, so that nothing more comes.
+    if (from == 0 && !leave(app, chat, user).await?) || store::writers::has_ended(app.db(), chat).await? {
+        return end(app, chat, user, from, left).await;
+    }
+    let Some(newest) = store::purge::newest(app.db(), chat).await? else { return Ok(None) };
+    let to = (from + (*left).max(1)).min(newest / BUCKET + 1);
+    for bucket in from..to {
+        for sequence in store::purge::forget_rows(app.db(), chat, bucket, user).await? {
+            // What was deleted meanwhile has no reactions.
+            let _ = store::react(app.db(), chat, sequence, user, None, 0).await?;
+        }
+    }
+    *left = left.saturating_sub(to.saturating_sub(from).max(1));
+    if to <= newest / BUCKET {
+        return Ok(Some(to));
+    }
+    if let Ok((_, states)) = store::states(app.db(), chat, &[], false).await?
+        && states.kind == ChatKind::Direct
+        && let Some(other) = states.pair.iter().find(|other| **other != user)
+    {
+        lists::forget_pair(app.db(), user.min(*other), user.max(*other)).await?;
+    }
+    // Once more: it raises the version, since the counts have changed.
+    match forget_member(app, chat, user).await? {
+        ForgetResult::Gone => end(app, chat, user, 0, left).await,
+        // Its texts are gone: nothing of them is unread.
+        ForgetResult::Done => journal::enqueue(app, Task::Chat { chat, former: Vec::new() }).await.map(|()| None),
+        ForgetResult::Peer(_) => Ok(None),
+    }
+}
+
+/// Removes what a deleted account leaves in a chat beside its rows, and settles the other of a direct chat.
+async fn forget_member(app: &App, chat: ChatId, user: UserId) -> Result<ForgetResult, Error> {
+    let result = store::purge::forget_member(app.db(), chat, user).await?;
+    if let ForgetResult::Peer(other) = result
+        && let Ok((_, states)) = store::states(app.db(), chat, &[other], false).await?
+    {
+        settle::settle_states(app, chat, &states, true).await?;
+    }
+    Ok(result)
+}
+
+/// Deletes the rows of a chat that has ended, from a bucket on. One pass; returns where to continue.
+async fn end(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u64) -> Result<Option<u64>, Error> {
+    *left = 0;
+    let progress = Progress { stage: settle::ENDING, below: from, ..Progress::default() };
+    Ok(settle::settle_chat(app, chat, &[user], progress).await?.map(|progress| progress.below))
+}

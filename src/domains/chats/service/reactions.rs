@@ -1,0 +1,113 @@
+//! Reactions to texts.
+
+use super::super::model;
+use super::super::store::{self, StepRefusal, rows};
+use super::messages::{find_message, is_separated};
+use super::{charge, forbidden, no_message, publish, refusal_of_message};
+use crate::app::App;
+use crate::base::error::{Error, Outcome};
+use crate::base::ids::{ChatMessageId, UserId};
+use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::rate_limits::Limit;
+use crate::base::request::Loaders;
+use crate::domains::relations::service as relations;
+use crate::domains::users::User;
+use crate::platform::events::ChatEvent;
+use crate::platform::journal::Task;
+use crate::platform::journal::service as journal;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// Adds or removes a reaction of the viewer. Again changes nothing. A charge, the chat and the row, the accounts, the journal
+/// and the commit.
+///
+/// # Errors
+/// `INVALID_EMOJI`; `NOT_FOUND` for no such message, a deleted or a hidden one; `INVALID_INPUT` if it is no text; `FORBIDDEN` while a block stands, and
+/// before the chat is accepted; `LIMIT_REACHED` for the thirteenth emoji; `RATE_LIMITED`.
+pub async fn react(
+    app: &App,
+    loaders: &Loaders,
+    viewer: UserId,
+    id: &str,
+    emoji: &str,
+    is_added: bool,
+) -> Outcome<ChatMessageId> {
+    let emoji = model::emoji(emoji)?;
+    charge(app, Limit::Reactions, viewer).await?;
+    let (view, shown) = find_message(loaders, ChatMessageId::from_global(id)).await?.ok_or_else(no_message)?;
+    if shown.is_hidden {
+        return Err(no_message().into());
+    }
+    if is_separated(loaders, &view).await? {
+        return Err(forbidden("You cannot react here.", "messageId").into());
+    }
+    let (id, step) = (shown.id, app.next_id().await?);
+    let task = Task::ChatText { chat: id.chat, sequence: id.sequence };
+    let lease = if is_added { journal::begin(app, task).await? } else { journal::begin_deletion(app, task).await? };
+    match store::react(app.db(), id.chat, id.sequence, viewer, Some((emoji, is_added)), step).await? {
+        Ok(()) => {
+            publish::finish(app, lease, id.chat, 0, vec![ChatEvent::Reacted(id.sequence)], None).await;
+            Ok(id)
+        }
+        Err(step) => {
+            lease.ack(app);
+            Err(if step == StepRefusal::None { no_message().into() } else { refusal_of_message(step) })
+        }
+    }
+}
+
+/// The id under which cursors of [`reactors`] are sealed.
+pub fn reactors_id(id: ChatMessageId, emoji: &str) -> ListId {
+    let mut digest = Sha256::new();
+    digest.update(id.chat.0.to_be_bytes());
+    digest.update(id.sequence.to_be_bytes());
+    digest.update(emoji.as_bytes());
+    let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = digest.finalize().into();
+    ListId { kind: b'E', owner: u64::from_be_bytes([a, b, c, d, e, f, g, h]) }
+}
+
+/// A page of the accounts that have reacted to a message with an emoji, the newest first, without those that the viewer cannot discover. One command and
+/// one batch of accounts.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn reactors(
+    app: &App,
+    loaders: &Loaders,
+    id: ChatMessageId,
+    emoji: &str,
+    args: &PageArgs,
+) -> Result<Page<Arc<User>>, Error> {
+    let request = args.check(&app.cursors().await?, reactors_id(id, emoji))?;
+    let all = rows::reactions(app.db(), id).await?;
+    let of_emoji = all.into_iter().filter(|(other, ..)| other == emoji);
+    let rows = of_emoji.map(|(_, user, position)| Row { member: user.0, position }).collect();
+    page::read_page(&Reactors { loaders, rows }, request).await
+}
+
+struct Reactors<'a> {
+    loaders: &'a Loaders,
+    /// The newest first.
+    rows: Vec<Row>,
+}
+
+impl PageSource for Reactors<'_> {
+    type Item = Arc<User>;
+
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        let rows = |window: &Window| {
+            let fits = |row: &&Row| row.position > window.above && row.position < window.below;
+            let mut rows: Vec<Row> = self.rows.iter().filter(fits).copied().collect();
+            if !window.newest_first {
+                rows.reverse();
+            }
+            rows.truncate(window.limit);
+            rows
+        };
+        Ok(windows.iter().map(rows).collect())
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
+        relations::load_discovered(self.loaders, rows.iter().map(|row| UserId(row.member))).await
+    }
+}

@@ -1,0 +1,193 @@
+//! Texts: sending, editing, deleting.
+
+use super::super::model::{self, ChatView, MemberState};
+use super::super::store::{self, NewText, StepRefusal};
+use super::invitations::{self, Invitation};
+use super::messages::{self, find_message};
+use super::{charge, forbidden, no_message, not_found, publish, refusal, refusal_of_message, settle};
+use crate::app::App;
+use crate::base::error::{Outcome, Refusal, UserError, UserErrorCode};
+use crate::base::ids::{ChatId, ChatMessageId, UserId};
+use crate::base::rate_limits::Limit;
+use crate::base::request::Loaders;
+use crate::platform::events::ChatEvent;
+use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{Progress, Task};
+use std::sync::Arc;
+
+/// A new message as the client sent it, unchecked.
+#[derive(Clone, Debug)]
+pub struct NewMessage {
+    /// The chat's global id.
+    pub chat: String,
+    /// The text.
+    pub text: String,
+    /// The global id of the text that it answers.
+    pub reply_to: Option<String>,
+    /// Identifies a repeated request.
+    pub idempotency_key: Option<String>,
+}
+
+/// Sends a text. Everybody who can read the chat can read it when this returns; the lists of the sender, and of the other in a direct chat, agree with it.
+/// A charge, the chat, the accounts, the journal, the commit, a read of the blocks and the lists; two more scripts with an idempotency key.
+///
+/// # Errors
+/// `INVALID_MESSAGE`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `NOT_FOUND` for a chat or a text to answer; `FORBIDDEN` while a block stands, or if the other
+/// does not want to be written to; `LIMIT_REACHED` for the fourth text before acceptance; `RATE_LIMITED`.
+pub async fn send(app: &App, loaders: &Loaders, viewer: UserId, new: NewMessage) -> Outcome<ChatMessageId> {
+    let text = match (model::text(&new.text), model::key(new.idempotency_key.as_deref())) {
+        (Ok(text), Ok(())) => text,
+        (text, key) => return Err(Refusal::User(text.err().into_iter().chain(key.err()).collect())),
+    };
+    charge(app, Limit::Messages, viewer).await?;
+    let chat = ChatId::from_global(&new.chat).ok_or_else(not_found)?;
+    let view = loaders.chats.load(chat).await?.ok_or_else(not_found)?;
+    let id = app.next_id().await?;
+    let reply_to = new.reply_to.as_deref();
+    let Some(key) = new.idempotency_key.as_deref() else {
+        let sequence = send_once(app, loaders, &view, (id, viewer), reply_to, &text).await?;
+        return Ok(ChatMessageId { chat, sequence });
+    };
+    let input = format!("{}\n{}\n{text}", new.chat, reply_to.unwrap_or_default());
+    let keyed = IdempotentRequest::new("sendMessage", key, &input);
+    let bound = idempotency::bind_noted(app, viewer, &keyed, id).await?;
+    if let Some(sequence) = bound.result {
+        return Ok(ChatMessageId { chat, sequence });
+    }
+    // The chat remembers its newest texts by their ids; the result, which is remembered as long as the key, is noted.
+    let sent = send_once(app, loaders, &view, (bound.id, viewer), reply_to, &text).await;
+    match &sent {
+        Ok(sequence) => idempotency::complete(app, viewer, &keyed, bound.id, *sequence).await,
+        // An earlier request may have sent the text.
+        Err(Refusal::User(_)) if bound.id == id => idempotency::release(app, viewer, &keyed, id).await?,
+        Err(_) => {}
+    }
+    Ok(ChatMessageId { chat, sequence: sent? })
+}
+
+/// The row of a text that is answered.
+async fn reply_target(loaders: &Loaders, view: &ChatView, global: Option<&str>) -> Outcome<Option<u64>> {
+    let Some(global) = global else { return Ok(None) };
+    let id = ChatMessageId::from_global(global).filter(|id| id.chat == view.id && view.can_read(id.sequence));
+    let shown = messages::show(loaders, view, id.into_iter().collect()).await?.pop().flatten();
+    match shown.filter(|shown| shown.row.is_living_text() && !shown.is_hidden) {
+        Some(shown) => Ok(Some(shown.id.sequence)),
+        None => Err(refusal(StepRefusal::Reply)),
+    }
+}
+
+/// Sends a text, once for each id. Returns the number of its row.
+async fn send_once(
+    app: &App,
+    loaders: &Loaders,
+    view: &Arc<ChatView>,
+    (id, sender): (u64, UserId),
+    reply_to: Option<&str>,
+    text: &str,
+) -> Outcome<u64> {
+    let reply_to = reply_target(loaders, view, reply_to).await?;
+    refuse_separated(loaders, view).await?;
+    let peer = peer_state(loaders, view).await?;
+    let mut new = NewText { id, sender, reply_to, peer, text };
+    let lease = journal::begin(app, Task::Chat { chat: view.id, former: Vec::new() }).await?;
+    let mut step = store::send(app.db(), view.id, view.newest, &new, app.now()).await?;
+    if step == Err(StepRefusal::Undecided)
+        && let Some(peer) = view.peer_id()
+    {
+        // The chat did not wait for the other's first text when it was read, and does now. This is decided again.
+        new.peer = invited(invitations::decide(loaders, &[peer]).await?.pop())?;
+        step = store::send(app.db(), view.id, view.newest, &new, app.now()).await?;
+    }
+    match step {
+        Ok((number, states)) => {
+            // The first text of a chat that waits for an answer is told to the other as a request.
+            let request = view.peer_id().filter(|_| new.peer == Some(MemberState::Request)).map(ChatEvent::Changed);
+            settle::finish(app, lease, view.id, &states, request.into_iter().collect()).await?;
+            Ok(number)
+        }
+        Err(step) => {
+            lease.ack(app);
+            Err(refusal(step))
+        }
+    }
+}
+
+/// Refuses what a block, or the deletion of the other account, forbids in a direct chat.
+pub(super) async fn refuse_separated(loaders: &Loaders, view: &ChatView) -> Outcome<()> {
+    if messages::is_separated(loaders, view).await? {
+        return Err(forbidden("You cannot write to this account.", "chatId").into());
+    }
+    Ok(())
+}
+
+/// The state that the other of a direct chat gets with the first text to it.
+async fn peer_state(loaders: &Loaders, view: &ChatView) -> Outcome<Option<MemberState>> {
+    match &view.peer {
+        Some((peer, member)) if member.state == MemberState::Unstarted => {
+            invited(invitations::decide(loaders, &[*peer]).await?.pop())
+        }
+        _ => Ok(None),
+    }
+}
+
+fn invited(invitation: Option<Invitation>) -> Outcome<Option<MemberState>> {
+    match invitation {
+        Some(Invitation::Joins(state)) => Ok(Some(state)),
+        Some(Invitation::Full) => {
+            let message = "This account has the most chats. Try again later.";
+            Err(UserError::new(UserErrorCode::LimitReached, message, &["chatId"]).into())
+        }
+        Some(Invitation::Refused) | None => Err(forbidden("This account does not accept messages from you.", "chatId").into()),
+    }
+}
+
+/// Edits a text of the viewer. The same text again changes nothing. A charge, the chat and the row, the journal and the commit.
+///
+/// # Errors
+/// `INVALID_MESSAGE`; `NOT_FOUND` for no such message, or a deleted one; `FORBIDDEN` for another's, or while a block stands; `INVALID_INPUT` if it is no
+/// text; `RATE_LIMITED`.
+pub async fn edit_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str, text: &str) -> Outcome<ChatMessageId> {
+    let text = model::text(text)?;
+    charge(app, Limit::Messages, viewer).await?;
+    let (view, shown) = find_message(loaders, ChatMessageId::from_global(id)).await?.ok_or_else(no_message)?;
+    let id = shown.id;
+    if messages::is_separated(loaders, &view).await? {
+        return Err(forbidden("You cannot write to this account.", "messageId").into());
+    }
+    let lease = journal::begin(app, Task::ChatText { chat: id.chat, sequence: id.sequence }).await?;
+    match store::change_text(app.db(), id.chat, id.sequence, viewer, Some(&text), app.now()).await? {
+        Ok((changed, _)) => {
+            // An edit changes no list.
+            let edited = (changed > 0).then_some(ChatEvent::Edited(id.sequence));
+            publish::finish(app, lease, id.chat, 0, edited.into_iter().collect(), None).await;
+            Ok(id)
+        }
+        Err(step) => {
+            lease.ack(app);
+            Err(refusal_of_message(step))
+        }
+    }
+}
+
+/// Deletes a text for all: its place stays. Own ones, and in groups everybody's for the owner and admins. The chat, the journal, the commit and the lists.
+///
+/// # Errors
+/// `NOT_FOUND` for no such message, or a deleted one; `FORBIDDEN`; `INVALID_INPUT` if it is no text.
+pub async fn delete_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str) -> Outcome<ChatMessageId> {
+    let id = ChatMessageId::from_global(id).ok_or_else(no_message)?;
+    loaders.chats.load(id.chat).await?.filter(|view| view.can_read(id.sequence)).ok_or_else(no_message)?;
+    let lease = journal::begin_deletion(app, Task::ChatText { chat: id.chat, sequence: id.sequence }).await?;
+    match store::change_text(app.db(), id.chat, id.sequence, viewer, None, app.now()).await? {
+        Ok((_, states)) => {
+            let deleted = vec![ChatEvent::Deleted(id.sequence)];
+            settle::finish(app, lease, id.chat, &states, deleted).await?;
+            Ok(id)
+        }
+        Err(step) => {
+            // A step that was sent again may find itself done.
+            lease.finish(app, (step == StepRefusal::None).then(Progress::default)).await;
+            Err(refusal_of_message(step))
+        }
+    }
+}

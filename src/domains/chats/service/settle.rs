@@ -1,0 +1,327 @@
+//! Settling: the lists of members are derived from the chat.
+
+use super::super::model::MemberState::Request;
+use super::super::model::{ChatKind, Member, MemberState};
+use super::super::store::lists::{self, Entry, SettledEntry};
+use super::super::store::writers::AuthorRange;
+use super::super::store::{self, ChatStates, NewChat, RecentRows, Standing, StepRefusal};
+use super::publish;
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::{ChatId, UserId};
+use crate::base::request::{self, Loaders};
+use crate::db::{Meter, Work};
+use crate::domains::relations::{BlockState, service as relations};
+use crate::platform::events::ChatEvent;
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{EntryLease, Progress, Task};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Members whose lists one pass settles, with at most nine keys each.
+const PASS: usize = 100;
+/// Commands that the lists of a member cost: what they derive from is read, then its account, then they are written.
+const COMMANDS: u64 = 17;
+/// The stage in which the rows of a chat that has ended are deleted.
+pub(super) const ENDING: u8 = 1;
+/// The version of a chat that has ended: no other is above it.
+const ENDED: u64 = u32::MAX as u64;
+/// Buckets of rows that one pass deletes.
+const BUCKETS: u64 = 8;
+
+/// Settles the lists of those in `states`, and leaves the other members of a group to the workers unless their lists agree already: every row is activity for
+/// each of them. The request pays for their work. A pipeline on the lists' tags, and for a direct chat a read of the blocks. The rows of the chat and `events`
+/// are published behind the answer.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: a worker settles them.
+pub(super) async fn finish(
+    app: &App,
+    lease: EntryLease,
+    chat: ChatId,
+    states: &ChatStates,
+    events: Vec<ChatEvent>,
+) -> Result<(), Error> {
+    let others = match states.kind {
+        ChatKind::Group => {
+            let settled = states.members.iter().filter(|standing| standing.member.is_some()).count();
+            states.unsettled.saturating_sub(settled as u64)
+        }
+        ChatKind::Direct => 0,
+    };
+    charge_others(others);
+    settle_states(app, chat, states, true).await?;
+    publish::finish(app, lease, chat, states.newest, events, (others > 0).then(Progress::default)).await;
+    Ok(())
+}
+
+/// Adds the work of the workers for members to the measured work of the request.
+fn charge_others(members: u64) {
+    if let Some(meter) = Meter::current() {
+        meter.add(Work { commands: members * COMMANDS, ..Work::default() });
+    }
+}
+
+/// Makes the lists of members agree with `states`. With `moves`, the newest row is activity; after a change of blocks it is not.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub(super) async fn settle_states(app: &App, chat: ChatId, states: &ChatStates, moves: bool) -> Result<(), Error> {
+    let hidden = match states.kind {
+        ChatKind::Direct => hidden_chat(app, states).await?,
+        ChatKind::Group => hidden_texts(app, chat, states).await?,
+    };
+    let entries: Vec<Entry> = states.members.iter().map(|standing| entry(chat, states, standing, &hidden, moves)).collect();
+    // Requests from blocked accounts are declined: the block may have come before the request was in a list.
+    let mut rest: Vec<Task> = hidden.declining.iter().map(|user| Task::ChatMember { chat, user: *user }).collect();
+    for (entry, result) in entries.iter().zip(lists::settle(app.db(), &entries, app.now()).await?) {
+        match result {
+            SettledEntry::NoAccount if entry.state != 'G' => rest.push(Task::ChatMember { chat, user: entry.user }),
+            SettledEntry::NoAccount => {}
+            SettledEntry::MayReturn => rest.push(Task::ChatMember { chat, user: entry.user }),
+            SettledEntry::Agrees(over) => {
+                rest.extend(over.into_iter().map(|chat| Task::ChatMember { chat, user: entry.user }));
+            }
+        }
+    }
+    settle_ended(app, chat, states.kind, &entries).await?;
+    // Deleted accounts are removed from the chat, and the oldest of too many requests are declined, by the workers.
+    journal::enqueue_many(app, rest).await
+}
+
+/// Takes a group out of the lists again if it has ended since its states were read: who has ended it may not know these members. A read.
+async fn settle_ended(app: &App, chat: ChatId, kind: ChatKind, entries: &[Entry]) -> Result<(), Error> {
+    let shown = entries.iter().filter(|entry| matches!(entry.state, 'A' | 'R'));
+    let gone: Vec<Entry> = shown.map(|entry| Entry::gone(entry.user, chat, ENDED, false)).collect();
+    // A direct chat ends with its accounts, which have no lists any more.
+    if kind == ChatKind::Group && !gone.is_empty() && store::writers::has_ended(app.db(), chat).await? {
+        lists::settle(app.db(), &gone, app.now()).await?;
+    }
+    Ok(())
+}
+
+/// What blocks hide from members.
+#[derive(Default)]
+struct HiddenTexts {
+    /// For members with blocks: the accounts whose texts are hidden, and how many of those above what the member has seen.
+    of: HashMap<UserId, (HashSet<UserId>, u64)>,
+    /// Members that block the account from which their request came.
+    declining: Vec<UserId>,
+    /// The newest rows: id, number and author. Empty if the two that the chat keeps tell enough.
+    rows: Vec<(u64, u64, u64)>,
+    /// Whether nothing of a direct chat is unread: a block stands, or the other account was deleted.
+    is_blocked: bool,
+}
+
+impl HiddenTexts {
+    fn hides(&self, user: UserId, author: u64) -> bool {
+        self.of.get(&user).is_some_and(|(accounts, _)| accounts.contains(&UserId(author)))
+    }
+
+    /// The id of the newest row that is not hidden from a member; 0 for none.
+    fn newest_row(&self, user: UserId, recent: &RecentRows) -> u64 {
+        let kept = recent.moved.iter().copied().chain(self.rows.iter().map(|(id, _, author)| (*id, *author)));
+        let visible = kept.filter(|(_, author)| !self.hides(user, *author)).map(|(id, _)| id);
+        visible.max().unwrap_or(0).max(recent.change)
+    }
+
+    /// The number of the newest text by another that is not hidden from a member; 0 for none.
+    fn newest_text(&self, user: UserId, recent: &RecentRows) -> u64 {
+        let texts = self.rows.iter().filter(|(.., author)| *author > 0).map(|(_, number, author)| (*number, *author));
+        let visible = recent.texts.iter().copied().chain(texts);
+        visible.filter(|(_, author)| *author != user.0 && !self.hides(user, *author)).map(|(number, _)| number).max().unwrap_or(0)
+    }
+
+    /// Whether the rows that the chat keeps do not tell the newest ones that a member with blocks sees.
+    fn needs_rows(&self, recent: &RecentRows) -> bool {
+        let none = |rows: &[(u64, u64)], user: UserId, own: bool| {
+            rows.iter().all(|(_, author)| self.hides(user, *author) || (!own && *author == user.0))
+        };
+        self.of.keys().any(|user| none(&recent.moved, *user, true) || none(&recent.texts, *user, false))
+    }
+}
+
+/// What a block hides in a direct chat. A read of the blocks.
+async fn hidden_chat(app: &App, states: &ChatStates) -> Result<HiddenTexts, Error> {
+    let [a, b] = states.pair[..] else { return Ok(HiddenTexts { is_blocked: true, ..HiddenTexts::default() }) };
+    let blocks = relations::block_state(app, a, b).await?;
+    let waits =
+        |user: &UserId| states.members.iter().any(|it| it.user == *user && it.member.is_some_and(|it| it.state == Request));
+    let declining = [(a, blocks.blocks), (b, blocks.is_blocked)].into_iter().filter(|(user, is)| *is && waits(user));
+    Ok(HiddenTexts { declining: declining.map(|(user, _)| user).collect(), is_blocked: blocks.any(), ..HiddenTexts::default() })
+}
+
+/// What blocks hide in a group. A batch of accounts; for members with blocks three pipelines more, and a script if the newest rows are hidden.
+async fn hidden_texts(app: &App, chat: ChatId, states: &ChatStates) -> Result<HiddenTexts, Error> {
+    let ids: Vec<UserId> = states.members.iter().filter(|it| it.member.is_some()).map(|it| it.user).collect();
+    let accounts = loaders(app).users.load_many(ids.iter().copied()).await?;
+    let has_blocks = accounts.into_iter().flatten().filter(|account| account.blocks.0 + account.blocked_by.0 > 0);
+    let with_blocks: HashSet<UserId> = has_blocks.map(|account| account.id).collect();
+    let mut hidden = HiddenTexts::default();
+    if with_blocks.is_empty() {
+        return Ok(hidden);
+    }
+    let writers: HashSet<UserId> = store::writers::writers(app.db(), &[chat]).await?.concat().into_iter().collect();
+    let asked = states.members.iter().filter(|it| with_blocks.contains(&it.user));
+    let asked: Vec<(&Standing, Member)> = asked.filter_map(|standing| Some((standing, standing.member?))).collect();
+    let others = |(standing, member): &(&Standing, Member)| (standing.user, writers.iter().copied().chain(member.by).collect());
+    let pairs: Vec<(UserId, Vec<UserId>)> = asked.iter().map(others).collect();
+    let mut ranges = Vec::new();
+    for (((standing, member), (user, others)), blocks) in
+        asked.iter().zip(&pairs).zip(relations::blocks_among(app, &pairs).await?)
+    {
+        let (from, to) = (standing.seen.max(member.first.saturating_sub(1)) + 1, states.newest);
+        let blocked = others.iter().zip(&blocks).filter(|(_, blocks)| blocks.any());
+        let accounts: HashSet<UserId> = blocked.map(|(other, _)| *other).filter(|other| writers.contains(other)).collect();
+        ranges.extend(accounts.iter().map(|author| (*user, AuthorRange { chat, author: *author, from, to })));
+        hidden.of.insert(*user, (accounts, 0));
+        let is_blocked = |(other, blocks): (&UserId, &BlockState)| member.by == Some(*other) && blocks.blocks;
+        if member.state == Request && others.iter().zip(&blocks).any(is_blocked) {
+            hidden.declining.push(*user);
+        }
+    }
+    let counts = store::writers::count_texts_of(app.db(), &ranges.iter().map(|(_, range)| *range).collect::<Vec<_>>()).await?;
+    for ((user, _), count) in ranges.iter().zip(counts) {
+        hidden.of.entry(*user).and_modify(|(_, hidden)| *hidden += count);
+    }
+    hidden.of.retain(|_, (accounts, _)| !accounts.is_empty());
+    if hidden.needs_rows(&states.recent) {
+        hidden.rows = store::writers::newest_authors(app.db(), chat, states.newest).await?;
+    }
+    Ok(hidden)
+}
+
+/// Loaders without a viewer.
+pub(super) fn loaders(app: &App) -> Arc<Loaders> {
+    request::Request::new(app.clone(), None, None, None).loaders()
+}
+
+/// What the lists of a member are to say.
+fn entry(chat: ChatId, states: &ChatStates, standing: &Standing, hidden: &HiddenTexts, moves: bool) -> Entry {
+    let Standing { user, member, texts_above, .. } = *standing;
+    let is_named = states.kind == ChatKind::Group || states.pair.contains(&user);
+    let gone = Entry::gone(user, chat, states.version, is_named);
+    let Some(member) = member.filter(|member| member.state.is_shown()) else {
+        return Entry { state: member.map_or('G', |member| member.state.letter()), ..gone };
+    };
+    let unread = texts_above.saturating_sub(hidden.of.get(&user).map_or(0, |(_, count)| *count));
+    let entry = Entry {
+        state: member.state.letter(),
+        activity: member.placed.max(chat.0),
+        is_unread: unread > 0 && !hidden.is_blocked,
+        cleared: member.cleared,
+        ..gone
+    };
+    if !moves {
+        return entry;
+    }
+    let (visible, others_text) = (hidden.newest_row(user, &states.recent), hidden.newest_text(user, &states.recent));
+    Entry { visible, considered: (states.recent.moved[0].0, states.newest), others_text, own_text: member.wrote, ..entry }
+}
+
+/// Settles the lists of all members of a chat, in passes; of a chat that has ended, deletes the rows. `former` are accounts that were members.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_chat(app: &App, chat: ChatId, former: &[UserId], progress: Progress) -> Result<Option<Progress>, Error> {
+    // One more than a pass settles: it tells that there are more.
+    let (settled, mut states) = match store::states_above(app.db(), chat, progress.below, PASS + 1).await? {
+        Ok(found) => found,
+        Err(StepRefusal::Gone(newest)) => return end(app, chat, former, newest, progress).await,
+        Err(_) => return Ok(None),
+    };
+    if progress.below == 0 {
+        publish::publish_missing(app, chat).await?;
+    }
+    if progress.below == 0
+        && !former.is_empty()
+        && let Ok((_, states)) = store::states(app.db(), chat, former, false).await?
+    {
+        settle_states(app, chat, &states, true).await?;
+    }
+    let version = if progress.below == 0 { states.version } else { progress.version };
+    if settled >= version && !progress.is_restarted {
+        return Ok(None);
+    }
+    let is_more = states.members.len() > PASS;
+    states.members.truncate(PASS);
+    if progress.is_restarted {
+        let users: Vec<UserId> = states.members.iter().map(|standing| standing.user).collect();
+        states = overtaking(app, chat, states, &users).await?;
+    }
+    settle_states(app, chat, &states, true).await?;
+    match states.members.last().filter(|_| is_more) {
+        Some(last) => Ok(Some(Progress { below: last.user.0, version, ..progress })),
+        None => {
+            store::set_settled(app.db(), chat, version).await?;
+            Ok(None)
+        }
+    }
+}
+
+/// Settles a chat in which a text was changed, as [`settle_chat`]; before, publishes what may have changed of the text.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_text(app: &App, chat: ChatId, sequence: u64, progress: Progress) -> Result<Option<Progress>, Error> {
+    if progress.below == 0 {
+        let events = [ChatEvent::Edited(sequence), ChatEvent::Deleted(sequence), ChatEvent::Reacted(sequence)];
+        publish::publish(app, chat, &events).await?;
+    }
+    settle_chat(app, chat, &[], progress).await
+}
+
+/// The same states, at a version that no list is above: a node may have lost the last changes of the chat. A pipeline, and two scripts if one is above.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub(super) async fn overtaking(app: &App, chat: ChatId, states: ChatStates, users: &[UserId]) -> Result<ChatStates, Error> {
+    let highest = lists::versions(app.db(), chat, users).await?.into_iter().max().unwrap_or(0);
+    if highest <= states.version || highest == ENDED {
+        return Ok(states);
+    }
+    store::raise_versions(app.db(), &[chat], highest).await?;
+    Ok(store::states(app.db(), chat, users, false).await?.map_or(states, |(_, raised)| raised))
+}
+
+/// Deletes what is left of a chat that has ended, in passes. The rows tell whose lists have it, so that they are deleted last.
+async fn end(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: Progress) -> Result<Option<Progress>, Error> {
+    // Before, the passes may have settled members.
+    let from = if progress.stage == ENDING { progress.below } else { 0 };
+    let end = newest / super::super::model::BUCKET + 1;
+    let to = (from + BUCKETS).min(end);
+    let (mut named, reacted) = store::purge::read_rows(app.db(), chat, from..to).await?;
+    named.extend(former);
+    named.sort_unstable();
+    named.dedup();
+    let gone: Vec<Entry> = named.iter().map(|user| Entry::gone(*user, chat, ENDED, false)).collect();
+    lists::settle(app.db(), &gone, app.now()).await?;
+    store::purge::erase_rows(app.db(), chat, from..to, &reacted).await?;
+    if to < end {
+        return Ok(Some(Progress { stage: ENDING, below: to, ..progress }));
+    }
+    store::purge::erase(app.db(), chat).await?;
+    Ok(None)
+}
+
+/// Completes the beginning of a direct chat: its record exists, and the lists of both agree with it. A chat whose beginning was not completed exists for
+/// neither.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_direct(app: &App, low: UserId, high: UserId) -> Result<(), Error> {
+    let Some(chat) = lists::pair(app.db(), low, high).await? else { return Ok(()) };
+    create_direct(app, chat, low, high).await?;
+    if let Ok((_, states)) = store::states(app.db(), chat, &[low, high], false).await? {
+        settle_states(app, chat, &states, true).await?;
+    }
+    Ok(())
+}
+
+/// Creates the record of a direct chat, once. One script.
+pub(super) async fn create_direct(app: &App, chat: ChatId, low: UserId, high: UserId) -> Result<(), Error> {
+    let member = |order| Member::new(super::super::model::Role::Member, order, chat.0, MemberState::Unstarted, None);
+    let members = [(low, member(1)), (high, member(2))];
+    let history = super::super::model::ChatHistory::All;
+    store::create(app.db(), chat, &NewChat { kind: ChatKind::Direct, name: "", history, members: &members }).await
+}

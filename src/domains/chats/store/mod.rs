@@ -1,0 +1,446 @@
+//! Chats in Redis: the scripts on a chat's tag. What members hold is in [`lists`], reads are in [`rows`] and [`writers`].
+
+pub(super) mod events;
+pub(super) mod lists;
+pub(super) mod purge;
+pub(super) mod rows;
+pub(super) mod writers;
+
+use super::keys;
+use super::model::{
+    BUCKET, ChatHistory, ChatKind, MAX_EMOJI, MAX_MEMBERS, Member, MemberState, REMEMBERED, REMEMBERED_FOR, Role,
+    TEXTS_BEFORE_ACCEPTANCE,
+};
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::{ChatId, UserId};
+use crate::db::Db;
+use crate::db::script::{Call, Script};
+
+const CHAT_PRELUDE: &str = include_str!("../lua/chat.lua");
+static CREATE_CHAT: Script = Script::allow_oom(include_str!("../lua/create_chat.lua"));
+static SEND_TEXT: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/send_text.lua"));
+static ADD_MEMBERS: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/add_members.lua"));
+static LEAVE_CHAT: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/leave_chat.lua"));
+static SET_ROLE: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/set_role.lua"));
+static RENAME_CHAT: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/rename_chat.lua"));
+static CHANGE_MEMBER: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/change_member.lua"));
+static CHANGE_TEXT: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/change_text.lua"));
+static REACT_TO_TEXT: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/react_to_text.lua"));
+static FORGET_REACTIONS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/react_to_text.lua"));
+static READ_MEMBERS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/read_members.lua"));
+static SET_SETTLED: Script = Script::allow_oom(include_str!("../lua/set_settled.lua"));
+static DELIVER_ROWS: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/deliver_rows.lua"));
+
+/// The number of times that a step is sent again with other rows, while many members write at once.
+const TRIES: usize = 100;
+
+/// The newest rows of a chat and their authors, as `lua/chat.lua` keeps them. An author is 0 if the row is hidden from nobody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RecentRows {
+    /// The ids and the authors of the newest row, and of the newest by somebody else.
+    pub(super) moved: [(u64, UserIdOrNone); 2],
+    /// The numbers and the authors of the newest text, and of the newest text by somebody else.
+    pub(super) texts: [(u64, UserIdOrNone); 2],
+    /// The id of the newest row that is no text.
+    pub(super) change: u64,
+}
+
+/// An author, or 0.
+pub(super) type UserIdOrNone = u64;
+
+/// What the lists of a member derive from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// The account.
+    pub(super) user: UserId,
+    /// Its membership; `None` if it is no member.
+    pub(super) member: Option<Member>,
+    /// Texts above what it has seen, those of blocked accounts included.
+    pub(super) texts_above: u64,
+    /// What it has seen.
+    pub(super) seen: u64,
+}
+
+/// What the lists of members derive from, at one version of a chat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ChatStates {
+    /// The kind.
+    pub(super) kind: ChatKind,
+    /// The version.
+    pub(super) version: u64,
+    /// The number of the newest row.
+    pub(super) newest: u64,
+    /// The newest rows.
+    pub(super) recent: RecentRows,
+    /// The accounts of a direct chat that were not deleted.
+    pub(super) pair: Vec<UserId>,
+    /// The number of members; 0 if the lists of all of them agree with the version.
+    pub(super) unsettled: u64,
+    /// The members that were asked for.
+    pub(super) members: Vec<Standing>,
+}
+
+/// Why a step was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StepRefusal {
+    /// There is no such chat for the account, or no such row.
+    None,
+    /// The other account is no member.
+    Target,
+    /// Not in a direct chat.
+    Direct,
+    /// The role does not allow it.
+    Forbidden,
+    /// Not with oneself.
+    Own,
+    /// Not before the chat is accepted.
+    Waits,
+    /// A limit is reached.
+    Limit,
+    /// There is no such text to answer.
+    Reply,
+    /// The state of the other must be decided.
+    Undecided,
+    /// The position is above the newest row.
+    Invalid,
+    /// The row is no text.
+    Kind,
+    /// The chat has ended; its newest row.
+    Gone(u64),
+}
+
+/// The result of a step: a number that the script tells, and what lists derive from.
+pub(super) type StepResult = Result<(u64, ChatStates), StepRefusal>;
+
+fn fixed_keys(id: ChatId) -> Vec<String> {
+    vec![
+        keys::chat(id),
+        keys::members(id),
+        keys::seen(id),
+        keys::delivered(id),
+        keys::texts(id),
+        keys::sent(id),
+        keys::authors(id),
+        keys::writers(id),
+    ]
+}
+
+fn call(script: &'static Script, id: ChatId, keys: Vec<String>, base: u64) -> Call {
+    Call::with_keys(script, fixed_keys(id).into_iter().chain(keys).collect::<Vec<_>>()).arg(base)
+}
+
+/// Runs a script that appends up to `count` rows after row `newest`, which may be out of date. Usually one script.
+async fn append(
+    db: &Db,
+    script: &'static Script,
+    id: ChatId,
+    newest: u64,
+    count: u64,
+    args: &[String],
+) -> Result<StepResult, Error> {
+    let mut newest = newest;
+    for _ in 0..TRIES {
+        let base = (newest + 1) / BUCKET;
+        let buckets = (base..=base + count.div_ceil(BUCKET)).map(|bucket| keys::rows(id, bucket)).collect();
+        let reply: Vec<String> = db.call(call(script, id, buckets, base).arg(args)).await?;
+        if reply.first().is_some_and(|word| word == "again") {
+            newest = reply.get(1).and_then(|newest| newest.parse().ok()).unwrap_or(newest);
+            continue;
+        }
+        return parse(&reply);
+    }
+    Err(Error::Overloaded)
+}
+
+fn parse(reply: &[String]) -> Result<StepResult, Error> {
+    let number = |at: usize| reply.get(at).and_then(|text| text.parse::<u64>().ok());
+    let refusal = match reply.first().map(String::as_str) {
+        Some("ok") => {
+            let number = number(1).ok_or_else(|| corrupt("a step"))?;
+            return Ok(Ok((number, parse_states(reply.get(2..).unwrap_or_default()).ok_or_else(|| corrupt("states"))?)));
+        }
+        Some("none") => StepRefusal::None,
+        Some("target") => StepRefusal::Target,
+        Some("direct") => StepRefusal::Direct,
+        Some("forbidden") => StepRefusal::Forbidden,
+        Some("own") => StepRefusal::Own,
+        Some("waits") => StepRefusal::Waits,
+        Some("limit") => StepRefusal::Limit,
+        Some("reply") => StepRefusal::Reply,
+        Some("undecided") => StepRefusal::Undecided,
+        Some("invalid") => StepRefusal::Invalid,
+        Some("kind") => StepRefusal::Kind,
+        Some("gone") => StepRefusal::Gone(number(1).unwrap_or(0)),
+        _ => return Err(corrupt("the reply of a step")),
+    };
+    Ok(Err(refusal))
+}
+
+fn corrupt(what: &str) -> Error {
+    Error::corrupt(format!("{what} of a chat"))
+}
+
+fn parse_states(words: &[String]) -> Option<ChatStates> {
+    let [kind, version, newest, recent, a, b, unsettled, members @ ..] = words else { return None };
+    let account = |text: &String| text.parse().ok().filter(|id| *id > 0).map(UserId);
+    let standing = |words: &[String]| {
+        let [user, record, texts, seen] = words else { return None };
+        let member = if record.is_empty() { None } else { Some(Member::parse(record)?) };
+        Some(Standing { user: account(user)?, member, texts_above: texts.parse().ok()?, seen: seen.parse().ok()? })
+    };
+    // An account of a direct chat that was deleted is 0.
+    let is_account = |words: &&[String]| words.first().is_some_and(|user| user != "0");
+    Some(ChatStates {
+        kind: ChatKind::from_name(kind)?,
+        version: version.parse().ok()?,
+        newest: newest.parse().ok()?,
+        recent: parse_recent(recent)?,
+        pair: [a, b].into_iter().filter_map(account).collect(),
+        unsettled: unsettled.parse().ok()?,
+        members: members.chunks(4).filter(is_account).map(standing).collect::<Option<_>>()?,
+    })
+}
+
+/// Parses the stored form; `None` if it is invalid.
+pub(super) fn parse_recent(text: &str) -> Option<RecentRows> {
+    let numbers: Vec<u64> = text.split(' ').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+    let [a, b, c, d, e, f, g, h, change] = numbers[..] else { return None };
+    Some(RecentRows { moved: [(a, b), (c, d)], texts: [(e, f), (g, h)], change })
+}
+
+/// A new chat.
+pub(super) struct NewChat<'a> {
+    /// The kind.
+    pub(super) kind: ChatKind,
+    /// The name; empty for a direct chat.
+    pub(super) name: &'a str,
+    /// What joiners can read.
+    pub(super) history: ChatHistory,
+    /// The members.
+    pub(super) members: &'a [(UserId, Member)],
+}
+
+/// Creates a chat, once. One script.
+pub(super) async fn create(db: &Db, id: ChatId, new: &NewChat<'_>) -> Result<(), Error> {
+    let pair = |at: usize| new.members.get(at).filter(|_| new.kind == ChatKind::Direct).map_or(0, |(user, _)| user.0);
+    let call = Call::new(&CREATE_CHAT, [keys::chat(id), keys::members(id)]);
+    let call = call.arg(new.kind.name()).arg(new.name).arg(new.history.name()).arg(pair(0)).arg(pair(1));
+    let call = new.members.iter().fold(call, |call, (user, member)| call.arg(user.0).arg(member.record()));
+    db.call::<u64>(call).await.map(drop)
+}
+
+/// A text that is sent.
+pub(super) struct NewText<'a> {
+    /// The id of the step: with the same one, nothing is appended again.
+    pub(super) id: u64,
+    /// The sender.
+    pub(super) sender: UserId,
+    /// The row that it answers.
+    pub(super) reply_to: Option<u64>,
+    /// The state that the other gets with the first text.
+    pub(super) peer: Option<MemberState>,
+    /// The text.
+    pub(super) text: &'a str,
+}
+
+/// Appends a text: the commit. `newest` is the newest row that the caller knows. One script.
+pub(super) async fn send(db: &Db, chat: ChatId, newest: u64, new: &NewText<'_>, now: Millis) -> Result<StepResult, Error> {
+    let args = [
+        new.id.to_string(),
+        new.sender.0.to_string(),
+        now.to_string(),
+        new.reply_to.unwrap_or(0).to_string(),
+        new.peer.map(|state| state.letter().to_string()).unwrap_or_default(),
+        TEXTS_BEFORE_ACCEPTANCE.to_string(),
+        REMEMBERED.to_string(),
+        REMEMBERED_FOR.to_string(),
+        new.text.to_owned(),
+    ];
+    append(db, &SEND_TEXT, chat, newest, 1, &args).await
+}
+
+/// An account that is added to a group: its state, and the id of its joining.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NewMember {
+    /// The account.
+    pub(super) user: UserId,
+    /// Its state.
+    pub(super) state: MemberState,
+    /// The id of its joining.
+    pub(super) joined: u64,
+}
+
+/// Adds members to a group: the commit. One script.
+pub(super) async fn add(
+    db: &Db,
+    chat: ChatId,
+    newest: u64,
+    by: UserId,
+    new: &[NewMember],
+    now: Millis,
+) -> Result<StepResult, Error> {
+    let mut args = vec![by.0.to_string(), now.to_string(), MAX_MEMBERS.to_string()];
+    args.extend(new.iter().flat_map(|new| [new.user.0.to_string(), new.state.letter().to_string(), new.joined.to_string()]));
+    append(db, &ADD_MEMBERS, chat, newest, new.len() as u64, &args).await
+}
+
+/// How a membership of a group ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The member leaves.
+    Leave,
+    /// The member declines the request.
+    Decline,
+    /// Another removes the member.
+    Remove(UserId),
+}
+
+/// Ends a membership of a group: the commit. `ids` are unique. One script.
+pub(super) async fn leave(
+    db: &Db,
+    chat: ChatId,
+    newest: u64,
+    by: UserId,
+    ending: Ending,
+    ids: [u64; 2],
+    now: Millis,
+) -> Result<StepResult, Error> {
+    let (user, mode) = match ending {
+        Ending::Leave => (by, "0"),
+        Ending::Decline => (by, "1"),
+        Ending::Remove(user) => (user, "2"),
+    };
+    let [a, b] = ids.map(|id| id.to_string());
+    let (kept, ttl) = (REMEMBERED.to_string(), REMEMBERED_FOR.to_string());
+    let args = [by.0.to_string(), user.0.to_string(), now.to_string(), a, b, mode.to_owned(), kept, ttl];
+    append(db, &LEAVE_CHAT, chat, newest, 2, &args).await
+}
+
+/// Changes the role of a member: the commit. `ids` are unique. One script.
+pub(super) async fn set_role(
+    db: &Db,
+    chat: ChatId,
+    newest: u64,
+    by: UserId,
+    (user, role): (UserId, Role),
+    ids: [u64; 2],
+    now: Millis,
+) -> Result<StepResult, Error> {
+    let [a, b] = ids.map(|id| id.to_string());
+    let (kept, ttl) = (REMEMBERED.to_string(), REMEMBERED_FOR.to_string());
+    let args = [by.0.to_string(), user.0.to_string(), now.to_string(), a, b, role.letter().to_string(), kept, ttl];
+    append(db, &SET_ROLE, chat, newest, 2, &args).await
+}
+
+/// Renames a group: the commit. `id` is unique. One script.
+pub(super) async fn rename(
+    db: &Db,
+    chat: ChatId,
+    newest: u64,
+    by: UserId,
+    name: &str,
+    id: u64,
+    now: Millis,
+) -> Result<StepResult, Error> {
+    let args = [by.0.to_string(), now.to_string(), id.to_string(), name.to_owned()];
+    append(db, &RENAME_CHAT, chat, newest, 1, &args).await
+}
+
+/// What a member decides alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MemberChange {
+    /// Begins the chat, or begins it again, with a unique id.
+    Start(u64),
+    /// Accepts a request.
+    Accept,
+    /// Declines the request of a direct chat.
+    Decline,
+    /// Has seen all rows up to this one.
+    See(u64),
+    /// Deletes its history.
+    Clear,
+}
+
+/// Changes what a member decides alone: the commit. One script.
+pub(super) async fn change_member(db: &Db, chat: ChatId, user: UserId, change: MemberChange) -> Result<StepResult, Error> {
+    let (action, number) = match change {
+        MemberChange::Start(id) => ("start", id),
+        MemberChange::Accept => ("accept", 0),
+        MemberChange::Decline => ("decline", 0),
+        MemberChange::See(number) => ("see", number),
+        MemberChange::Clear => ("clear", 0),
+    };
+    let reply: Vec<String> = db.call(call(&CHANGE_MEMBER, chat, Vec::new(), 0).arg(user.0).arg(action).arg(number)).await?;
+    parse(&reply)
+}
+
+/// Edits a text, or deletes it without a new text: the commit. The number is 1 if it was changed. One script.
+pub(super) async fn change_text(
+    db: &Db,
+    chat: ChatId,
+    sequence: u64,
+    by: UserId,
+    text: Option<&str>,
+    now: Millis,
+) -> Result<StepResult, Error> {
+    let keys = vec![keys::rows_with(chat, sequence), keys::reactions(chat, sequence)];
+    let call = call(&CHANGE_TEXT, chat, keys, sequence / BUCKET).arg(sequence).arg(by.0);
+    let call = call.arg(if text.is_some() { "edit" } else { "delete" }).arg(now).arg(text.unwrap_or_default());
+    parse(&db.call::<Vec<String>>(call).await?)
+}
+
+/// Adds or removes a reaction; without an emoji, removes all of an account. `id` is unique. One script.
+pub(super) async fn react(
+    db: &Db,
+    chat: ChatId,
+    sequence: u64,
+    by: UserId,
+    emoji: Option<(&str, bool)>,
+    id: u64,
+) -> Result<Result<(), StepRefusal>, Error> {
+    let keys = vec![keys::rows_with(chat, sequence), keys::reactions(chat, sequence)];
+    let (script, action) = match emoji {
+        Some((_, true)) => (&REACT_TO_TEXT, "add"),
+        Some((_, false)) => (&FORGET_REACTIONS, "remove"),
+        None => (&FORGET_REACTIONS, "forget"),
+    };
+    let call = call(script, chat, keys, sequence / BUCKET).arg(sequence).arg(by.0).arg(action).arg(id).arg(MAX_EMOJI);
+    let reply: Vec<String> = db.call(call.arg(emoji.map_or("", |(emoji, _)| emoji))).await?;
+    match reply.first().map(String::as_str) {
+        Some("ok") => Ok(Ok(())),
+        _ => Ok(parse(&reply)?.map(drop)),
+    }
+}
+
+/// Reads what lists of accounts derive from. The number is the settled version. With `is_changed`, raises the version first, since their relations have
+/// changed. One script.
+pub(super) async fn states(db: &Db, chat: ChatId, users: &[UserId], is_changed: bool) -> Result<StepResult, Error> {
+    let users: Vec<u64> = users.iter().map(|user| user.0).collect();
+    let floor = if is_changed { "0" } else { "" };
+    let call = call(&READ_MEMBERS, chat, Vec::new(), 0).arg(floor).arg(0).arg(0).arg(users);
+    parse(&db.call::<Vec<String>>(call).await?)
+}
+
+/// Raises the version of chats above a floor, also if lists agree with it. One pipeline of scripts; nothing for none.
+pub(super) async fn raise_versions(db: &Db, chats: &[ChatId], floor: u64) -> Result<(), Error> {
+    let raise = |chat: &ChatId| call(&READ_MEMBERS, *chat, Vec::new(), 0).arg(floor).arg(0).arg(0);
+    db.call_many(chats.iter().map(raise).collect()).await.map(drop)
+}
+
+/// The same for members above an account, in ascending order. One script, which reads at most `most` of them.
+pub(super) async fn states_above(db: &Db, chat: ChatId, above: u64, most: usize) -> Result<StepResult, Error> {
+    let call = call(&READ_MEMBERS, chat, Vec::new(), 0).arg("").arg(above).arg(most);
+    parse(&db.call::<Vec<String>>(call).await?)
+}
+
+/// Notes up to which version the lists of all members agree with a chat. One script.
+pub(super) async fn set_settled(db: &Db, chat: ChatId, version: u64) -> Result<(), Error> {
+    db.call::<u64>(Call::new(&SET_SETTLED, [keys::chat(chat)]).arg(version)).await.map(drop)
+}
+
+/// Raises what was delivered to a member of chats. One pipeline of scripts; it counts as no change of the request.
+pub(super) async fn deliver(db: &Db, user: UserId, positions: &[(ChatId, u64)]) -> Result<(), Error> {
+    let one = |(chat, position): &(ChatId, u64)| call(&DELIVER_ROWS, *chat, Vec::new(), 0).arg(user.0).arg(*position);
+    db.call_untracked(positions.iter().map(one).collect()).await.map(drop)
+}

@@ -1,0 +1,96 @@
+//! Removes what deleted accounts and chats that have ended leave.
+
+use super::super::keys;
+use super::super::model::Row;
+use super::{CHAT_PRELUDE, call, corrupt};
+use crate::base::error::Error;
+use crate::base::ids::{ChatId, UserId};
+use crate::db::script::Script;
+use crate::db::{Db, decode};
+use redis::cmd;
+use std::ops::Range;
+
+static FORGET_TEXTS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/forget_texts.lua"));
+static FORGET_ROWS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/forget_rows.lua"));
+static FORGET_MEMBER: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/forget_member.lua"));
+
+/// Makes the texts of a deleted account in a group count for nobody: at most so many. Returns their number. One script.
+pub(in super::super) async fn forget_texts(db: &Db, chat: ChatId, user: UserId, most: u64) -> Result<u64, Error> {
+    db.call(call(&FORGET_TEXTS, chat, Vec::new(), 0).arg(user.0).arg(most)).await
+}
+
+/// Removes what a deleted account leaves in a bucket of rows. Returns the numbers of the texts by others with a reaction of it. A script and two pipelines.
+pub(in super::super) async fn forget_rows(db: &Db, chat: ChatId, bucket: u64, user: UserId) -> Result<Vec<u64>, Error> {
+    let call = call(&FORGET_ROWS, chat, vec![keys::rows(chat, bucket)], bucket).arg(user.0);
+    let (with_reactions, deleted): (Vec<String>, Vec<u64>) = db.call(call).await?;
+    let unlink = deleted.iter().map(|sequence| cmd("UNLINK").arg(keys::reactions(chat, *sequence)).take());
+    db.write_many(unlink.collect()).await?;
+    let mut reacted = Vec::new();
+    for pair in with_reactions.chunks_exact(2) {
+        let sequence: u64 = pair[0].parse().map_err(|_| corrupt("a row"))?;
+        let emoji = pair[1].split(',').filter_map(|reaction| reaction.rsplit_once(':'));
+        let members: Vec<String> = emoji.map(|(emoji, _)| format!("{emoji} {}", user.0)).collect();
+        reacted.push((sequence, cmd("ZMSCORE").arg(keys::reactions(chat, sequence)).arg(members).take()));
+    }
+    let replies = db.read_many(reacted.iter().map(|(_, command)| command.clone()).collect()).await?;
+    let mut own = Vec::new();
+    for ((sequence, _), reply) in reacted.iter().zip(replies) {
+        if decode::value::<Vec<Option<f64>>>(reply)?.iter().any(Option::is_some) {
+            own.push(*sequence);
+        }
+    }
+    Ok(own)
+}
+
+/// The result of forgetting a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum ForgetResult {
+    /// The other account of a direct chat remains.
+    Peer(UserId),
+    /// Nothing more is to do.
+    Done,
+    /// The chat has ended.
+    Gone,
+}
+
+/// Removes what a deleted account leaves in a chat beside its rows. One script.
+pub(in super::super) async fn forget_member(db: &Db, chat: ChatId, user: UserId) -> Result<ForgetResult, Error> {
+    let reply: String = db.call(call(&FORGET_MEMBER, chat, Vec::new(), 0).arg(user.0)).await?;
+    Ok(match reply.as_str() {
+        "gone" => ForgetResult::Gone,
+        other => other.parse().ok().filter(|id| *id > 0).map_or(ForgetResult::Done, |id| ForgetResult::Peer(UserId(id))),
+    })
+}
+
+/// The newest row of a chat, whether or not it has ended; `None` if there is no such chat. One command.
+pub(in super::super) async fn newest(db: &Db, chat: ChatId) -> Result<Option<u64>, Error> {
+    db.read(cmd("HGET").arg(keys::chat(chat)).arg("newest").take()).await
+}
+
+/// Reads buckets of rows of a chat that has ended: the accounts that they name, and the numbers of those with reactions. One pipeline.
+pub(in super::super) async fn read_rows(db: &Db, chat: ChatId, buckets: Range<u64>) -> Result<(Vec<UserId>, Vec<u64>), Error> {
+    let fields: Vec<redis::Cmd> = buckets.map(|bucket| cmd("HGETALL").arg(keys::rows(chat, bucket)).take()).collect();
+    let (mut named, mut reacted) = (Vec::new(), Vec::new());
+    for reply in db.read_many(fields).await? {
+        decode::fields(reply, |number, row| {
+            let row = Row::parse(&row.0);
+            let has_reactions = row.as_ref().is_none_or(|row| !row.reactions.is_empty());
+            named.extend(row.into_iter().flat_map(|row| [row.sender, row.subject]).flatten());
+            reacted.extend(number.parse::<u64>().ok().filter(|_| has_reactions));
+            Ok(())
+        })?;
+    }
+    Ok((named, reacted))
+}
+
+/// Deletes buckets of rows of a chat that has ended, with the reactions to them. One pipeline.
+pub(in super::super) async fn erase_rows(db: &Db, chat: ChatId, buckets: Range<u64>, reacted: &[u64]) -> Result<(), Error> {
+    let reactions = reacted.iter().map(|sequence| keys::reactions(chat, *sequence));
+    let rows = buckets.map(|bucket| keys::rows(chat, bucket));
+    db.write_many(reactions.chain(rows).map(|key| cmd("UNLINK").arg(key).take()).collect()).await.map(drop)
+}
+
+/// Deletes the record of a chat that has ended. One command.
+pub(in super::super) async fn erase(db: &Db, chat: ChatId) -> Result<(), Error> {
+    db.write_many(vec![cmd("UNLINK").arg(keys::chat(chat)).take()]).await.map(drop)
+}

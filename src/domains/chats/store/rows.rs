@@ -1,0 +1,149 @@
+//! Reads chats, rows and reactions.
+
+use super::super::keys;
+use super::super::model::{ChatHistory, ChatKind, ChatList, ChatView, FOR_GOOD, MAX_EMOJI, MAX_MEMBERS, Member, Row};
+use super::{CHAT_PRELUDE, call};
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::{ChatId, ChatMessageId, UserId};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use redis::{Value, cmd};
+use std::collections::BTreeMap;
+
+static READ_CHAT: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/read_chat.lua"));
+static READ_MARKS: Script = Script::new(include_str!("../lua/read_marks.lua"));
+
+/// Bytes of a bitmap that one command reads.
+const BITMAP_PART: u64 = 4_096;
+
+/// Chats as `viewer` has them, in their order; `None` for those that do not exist for the viewer. One pipeline of scripts that only read.
+pub(in super::super) async fn views(db: &Db, viewer: UserId, chats: &[ChatId]) -> Result<Vec<Option<ChatView>>, Error> {
+    if chats.is_empty() {
+        return Ok(Vec::new());
+    }
+    let one = |chat: &ChatId| call(&READ_CHAT, *chat, Vec::new(), 0).arg(viewer.0);
+    let ids: Vec<u64> = chats.iter().map(|chat| chat.0).collect();
+    let marks = Call::new(&READ_MARKS, [keys::states(viewer), keys::mutes(viewer)]).arg(ids);
+    let mut replies = db.call_untracked(chats.iter().map(one).chain([marks]).collect()).await?;
+    let marks: Vec<String> = decode::value(replies.pop().unwrap_or(Value::Nil))?;
+    let mut marks = marks.chunks(2);
+    let mut views = Vec::with_capacity(chats.len());
+    for (chat, reply) in chats.iter().zip(replies) {
+        let mark = marks.next().unwrap_or_default();
+        let view = decode::value::<Option<Vec<String>>>(reply)?;
+        views.push(view.map(|words| view_of(*chat, &words, mark).ok_or_else(|| Error::corrupt("a chat"))).transpose()?);
+    }
+    Ok(views)
+}
+
+fn view_of(id: ChatId, words: &[String], mark: &[String]) -> Option<ChatView> {
+    let [kind, name, history, newest, oldest, members, last, member, seen, delivered, texts, other, peer] = words else {
+        return None;
+    };
+    let number = |text: &String| text.parse::<u64>().ok();
+    let peer = if peer.is_empty() { None } else { Some((UserId(number(other)?), Member::parse(peer)?)) };
+    let muted_until = mark.get(1).and_then(|until| until.parse::<f64>().ok()).map(|until| until as Millis);
+    Some(ChatView {
+        id,
+        kind: ChatKind::from_name(kind)?,
+        name: name.clone(),
+        history: ChatHistory::from_name(history)?,
+        newest: number(newest)?,
+        oldest: number(oldest)?,
+        members: number(members)?,
+        last: if last.is_empty() { None } else { Some(Row::parse(last)?) },
+        member: Member::parse(member)?,
+        seen: number(seen)?,
+        delivered: number(delivered)?,
+        texts_above: number(texts)?,
+        peer,
+        muted_until,
+        list: mark.first().and_then(|list| ChatList::of_letter(list)).unwrap_or(ChatList::Unlisted),
+    })
+}
+
+/// Whether a mute has no end.
+pub(in super::super) const fn is_for_good(until: Millis) -> bool {
+    until >= FOR_GOOD
+}
+
+/// Rows, in the order of `ids`; `None` for those that are not kept. A command for each bucket, in one pipeline.
+pub(in super::super) async fn rows(db: &Db, ids: &[ChatMessageId]) -> Result<Vec<Option<Row>>, Error> {
+    let mut buckets: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, id) in ids.iter().enumerate() {
+        buckets.entry(keys::rows_with(id.chat, id.sequence)).or_default().push(at);
+    }
+    let command = |(key, places): (&String, &Vec<usize>)| {
+        let numbers: Vec<u64> = places.iter().map(|at| ids[*at].sequence).collect();
+        cmd("HMGET").arg(key).arg(numbers).take()
+    };
+    let replies = db.read_many(buckets.iter().map(command).collect()).await?;
+    let mut rows = vec![None; ids.len()];
+    for (places, reply) in buckets.values().zip(replies) {
+        let records: Vec<Option<String>> = decode::value(reply)?;
+        for (at, record) in places.iter().zip(records) {
+            rows[*at] = record.map(|record| Row::parse(&record).ok_or_else(|| Error::corrupt("a row"))).transpose()?;
+        }
+    }
+    Ok(rows)
+}
+
+/// A range of rows of a chat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in super::super) struct RowRange {
+    /// The chat.
+    pub(in super::super) chat: ChatId,
+    /// The first row.
+    pub(in super::super) from: u64,
+    /// The last row.
+    pub(in super::super) to: u64,
+}
+
+/// The numbers of texts that are not deleted, from the first row of each range on, and where the search ended: behind that row there may be more. One
+/// pipeline.
+pub(in super::super) async fn texts_in(db: &Db, ranges: &[RowRange]) -> Result<Vec<(Vec<u64>, u64)>, Error> {
+    let end = |range: &RowRange| (range.to / 8).min(range.from / 8 + BITMAP_PART - 1);
+    let command = |range: &RowRange| cmd("GETRANGE").arg(keys::texts(range.chat)).arg(range.from / 8).arg(end(range)).take();
+    let replies = db.read_many(ranges.iter().map(command).collect()).await?;
+    let texts = |(range, reply): (&RowRange, Value)| {
+        let bytes: Vec<u8> = decode::value(reply)?;
+        let first = range.from / 8 * 8;
+        let is_set = |number: &u64| {
+            let at = number - first;
+            bytes.get((at / 8) as usize).is_some_and(|byte| byte >> (7 - at % 8) & 1 == 1)
+        };
+        let last = range.to.min(end(range) * 8 + 7);
+        Ok(((range.from..=last).filter(is_set).collect(), last))
+    };
+    ranges.iter().zip(replies).map(texts).collect()
+}
+
+/// A reaction of an account: of a message, with an emoji.
+pub(in super::super) type ReactionKey = (ChatMessageId, String);
+
+/// Whether an account has reacted, in the order of `ids`. One pipeline.
+pub(in super::super) async fn has_reacted(db: &Db, user: UserId, ids: &[ReactionKey]) -> Result<Vec<bool>, Error> {
+    let command = |(id, emoji): &ReactionKey| {
+        cmd("ZSCORE").arg(keys::reactions(id.chat, id.sequence)).arg(format!("{emoji} {}", user.0)).take()
+    };
+    let replies = db.read_many(ids.iter().map(command).collect()).await?;
+    replies.into_iter().map(|reply| Ok(decode::value::<Option<f64>>(reply)?.is_some())).collect()
+}
+
+/// All reactions to a message, the newest first: emoji, account, and the id of the reaction. One command of at most 6,000 members.
+pub(in super::super) async fn reactions(db: &Db, id: ChatMessageId) -> Result<Vec<(String, UserId, u64)>, Error> {
+    let range = cmd("ZRANGE")
+        .arg(keys::reactions(id.chat, id.sequence))
+        .arg(0)
+        .arg(MAX_EMOJI * MAX_MEMBERS - 1)
+        .arg("REV")
+        .arg("WITHSCORES")
+        .take();
+    let found: Vec<(String, f64)> = db.read(range).await?;
+    let reaction = |(member, score): (String, f64)| {
+        let (emoji, user) = member.rsplit_once(' ')?;
+        Some((emoji.to_owned(), UserId(user.parse().ok()?), score as u64))
+    };
+    found.into_iter().map(reaction).collect::<Option<_>>().ok_or_else(|| Error::corrupt("a reaction"))
+}

@@ -1,0 +1,122 @@
+//! Reads members, and the authors of texts in groups.
+
+use super::super::keys;
+use super::super::model::{BUCKET, MAX_MEMBERS, Member};
+use super::corrupt;
+use crate::base::error::Error;
+use crate::base::ids::{ChatId, UserId};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use redis::{Cmd, Value, cmd};
+use std::collections::HashMap;
+
+static READ_AUTHORS: Script = Script::new(include_str!("../lua/read_authors.lua"));
+
+/// The accounts with texts in a group. One pipeline; `None` for no such group.
+pub(in super::super) async fn writers(db: &Db, chats: &[ChatId]) -> Result<Vec<Vec<UserId>>, Error> {
+    let commands = chats.iter().map(|chat| cmd("HKEYS").arg(keys::writers(*chat)).take()).collect();
+    let ids = |reply| Ok(decode::value::<Vec<u64>>(reply)?.into_iter().map(UserId).collect());
+    db.read_many(commands).await?.into_iter().map(ids).collect()
+}
+
+/// Whether an account has texts in groups, in their order. One pipeline.
+pub(in super::super) async fn has_written(db: &Db, chats: &[ChatId], user: UserId) -> Result<Vec<bool>, Error> {
+    let commands = chats.iter().map(|chat| cmd("HEXISTS").arg(keys::writers(*chat)).arg(user.0).take()).collect();
+    db.read_many(commands).await?.into_iter().map(decode::value::<bool>).collect()
+}
+
+/// A range of texts of an author in a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct AuthorRange {
+    /// The group.
+    pub(in super::super) chat: ChatId,
+    /// The author.
+    pub(in super::super) author: UserId,
+    /// The first row.
+    pub(in super::super) from: u64,
+    /// The last row.
+    pub(in super::super) to: u64,
+}
+
+impl AuthorRange {
+    /// A command over its members of the authors.
+    fn command(&self, name: &str) -> Cmd {
+        let seven = |number: u64| number.to_be_bytes()[1..].to_vec();
+        let bound = |row: u64| [b"[".to_vec(), seven(self.author.0), seven(row)].concat();
+        cmd(name).arg(keys::authors(self.chat)).arg(bound(self.from)).arg(bound(self.to)).take()
+    }
+}
+
+/// The numbers of the texts of authors in ranges of rows. One pipeline; nothing for none.
+pub(in super::super) async fn count_texts_of(db: &Db, ranges: &[AuthorRange]) -> Result<Vec<u64>, Error> {
+    let commands = ranges.iter().map(|range| range.command("ZLEXCOUNT")).collect();
+    db.read_many(commands).await?.into_iter().map(decode::value).collect()
+}
+
+/// Which rows the texts of authors in ranges of rows are: at most as many as the ranges have rows. One pipeline; nothing for none.
+pub(in super::super) async fn texts_of(db: &Db, ranges: &[AuthorRange]) -> Result<Vec<u64>, Error> {
+    let commands = ranges.iter().map(|range| range.command("ZRANGE").arg("BYLEX").take()).collect();
+    let mut numbers = Vec::new();
+    for reply in db.read_many(commands).await? {
+        for member in decode::value::<Vec<Vec<u8>>>(reply)? {
+            let number = member.get(7..).ok_or_else(|| corrupt("an author"))?;
+            numbers.push(number.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)));
+        }
+    }
+    Ok(numbers)
+}
+
+/// The newest rows of a group whose ids are remembered: id, number and author, which is 0 for all but texts. One script, which reads at most 256 rows.
+pub(in super::super) async fn newest_authors(db: &Db, chat: ChatId, newest: u64) -> Result<Vec<(u64, u64, u64)>, Error> {
+    let base = (newest / BUCKET).saturating_sub(2);
+    let buckets = (base..=newest / BUCKET).map(|bucket| keys::rows(chat, bucket));
+    let keys: Vec<String> = std::iter::once(keys::sent(chat)).chain(buckets).collect();
+    let call = Call::with_keys(&READ_AUTHORS, keys).arg(base).arg(2 * BUCKET);
+    let words: Vec<String> = decode::value(db.call_untracked(vec![call]).await?.pop().unwrap_or_default())?;
+    let row = |words: &[String]| {
+        let [id, number, letter, author] = words else { return None };
+        let author = if matches!(letter.as_str(), "T" | "D") { author.parse().ok()? } else { 0 };
+        Some((id.parse().ok()?, number.parse().ok()?, author))
+    };
+    words.chunks(4).map(row).collect::<Option<_>>().ok_or_else(|| corrupt("an author"))
+}
+
+/// Whether a chat has ended, or does not exist. One command.
+pub(in super::super) async fn has_ended(db: &Db, chat: ChatId) -> Result<bool, Error> {
+    let [kind, gone]: [Option<String>; 2] = db.read(cmd("HMGET").arg(keys::chat(chat)).arg(&["kind", "gone"]).take()).await?;
+    Ok(kind.is_none() || gone.is_some())
+}
+
+/// The members of a group with their positions, in no order.
+pub(in super::super) async fn members(db: &Db, chat: ChatId) -> Result<Vec<MemberRow>, Error> {
+    let positions = |key: String| cmd("ZRANGE").arg(key).arg(0).arg(MAX_MEMBERS - 1).arg("WITHSCORES").take();
+    let commands =
+        vec![positions(keys::seen(chat)), positions(keys::delivered(chat)), cmd("HGETALL").arg(keys::members(chat)).take()];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or(Value::Nil);
+    let positions = |reply| Ok::<HashMap<u64, f64>, Error>(decode::value::<Vec<(u64, f64)>>(reply)?.into_iter().collect());
+    let (seen, delivered) = (positions(reply())?, positions(reply())?);
+    let position = |of: &HashMap<u64, f64>, user: u64| of.get(&user).map_or(0, |at| *at as u64);
+    let mut members = Vec::new();
+    decode::fields(reply(), |user, record| {
+        let user = user.parse::<u64>().map_err(|_| corrupt("a member"))?;
+        let member = Member::parse(&record.0).ok_or_else(|| corrupt("a membership"))?;
+        let seen = position(&seen, user);
+        members.push(MemberRow { user: UserId(user), member, seen, delivered: position(&delivered, user).max(seen) });
+        Ok(())
+    })?;
+    Ok(members)
+}
+
+/// A member with its positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct MemberRow {
+    /// The account.
+    pub(in super::super) user: UserId,
+    /// Its membership.
+    pub(in super::super) member: Member,
+    /// What it has seen.
+    pub(in super::super) seen: u64,
+    /// What was delivered to it; at least `seen`.
+    pub(in super::super) delivered: u64,
+}

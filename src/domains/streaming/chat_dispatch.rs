@@ -1,0 +1,152 @@
+//! The dispatch of events of chats. An event finds its subscriptions by the members of the chat that are connected to this process: never by asking each
+//! subscription. One task reads the members, for many events in one pipeline, and hands the events out in the order of the log.
+
+use super::envelope::Envelope;
+use super::event_source::RETRY_DELAY;
+use super::hub::{Hub, HubState, next_queues};
+use super::index_change::IndexedReceiver;
+use super::posting::InterestId;
+use crate::app::App;
+use crate::base::ids::UserId;
+use crate::domains::chats::service as chats;
+use crate::platform::events::service as events;
+use crate::platform::events::{Event, LogPosition, TermHasher};
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+use tokio::task::yield_now;
+
+/// Events that wait for the task. The hub's task waits while there are more.
+const WAITING: usize = 1_024;
+/// Events whose recipients are read in one pipeline.
+const BATCH: usize = 64;
+
+/// An event to dispatch.
+pub(super) struct ChatDelivery {
+    envelope: Arc<Envelope<Event, LogPosition>>,
+    /// The newest subscription when the event was published to this process: later ones have read it.
+    last: u64,
+}
+
+impl ChatDelivery {
+    pub(super) const fn new(envelope: Arc<Envelope<Event, LogPosition>>, last: u64) -> Self {
+        Self { envelope, last }
+    }
+}
+
+/// The events of the chats of one account. Held by its subscriptions.
+pub(super) struct ChatInterest {
+    hub: Hub,
+    viewer: UserId,
+    id: InterestId,
+    indexed: IndexedReceiver,
+}
+
+impl ChatInterest {
+    /// The account.
+    pub(super) const fn viewer(&self) -> UserId {
+        self.viewer
+    }
+
+    /// The id of the interest.
+    pub(super) const fn id(&self) -> InterestId {
+        self.id
+    }
+
+    /// Returns a receiver of whether the interest is found by events: always.
+    pub(super) fn indexed(&self) -> IndexedReceiver {
+        self.indexed.clone()
+    }
+}
+
+impl Drop for ChatInterest {
+    fn drop(&mut self) {
+        let mut state = self.hub.state();
+        // A newer instance may have taken this one's place.
+        if state.chats.get(&self.viewer).is_some_and(|(_, it)| it.strong_count() == 0) {
+            state.chats.remove(&self.viewer);
+        }
+        if state.chats.is_empty() {
+            state.unsubscribe(events::typing_channel);
+        }
+    }
+}
+
+impl Hub {
+    /// Returns the interest in the chats of an account, shared by all of its subscriptions. No round trip.
+    pub(super) fn chat_interest(&self, app: &App, term_hasher: TermHasher, viewer: UserId) -> Arc<ChatInterest> {
+        let mut state = self.state();
+        if let Some(interest) = state.chats.get(&viewer).and_then(|(_, interest)| interest.upgrade()) {
+            return interest;
+        }
+        drop(self.subscriber(app, term_hasher, &mut state));
+        if state.chats.is_empty() {
+            state.subscribe(events::typing_channel);
+        }
+        if state.chat_deliveries.is_none() {
+            let (sender, deliveries) = mpsc::channel(WAITING);
+            state.chat_deliveries = Some(sender);
+            tokio::spawn(dispatch_all(app.clone(), self.clone(), deliveries));
+        }
+        let (id, indexed) = (state.next_interest(), watch::Sender::new(true).subscribe());
+        let interest = Arc::new(ChatInterest { hub: self.clone(), viewer, id, indexed });
+        state.chats.insert(viewer, (id, Arc::downgrade(&interest)));
+        interest
+    }
+
+    /// Hands an event of a chat to the task.
+    pub(super) async fn deliver_to_chat(&self, delivery: ChatDelivery) {
+        let deliveries = self.state().chat_deliveries.clone();
+        if let Some(deliveries) = deliveries {
+            // The task ends with the process.
+            drop(deliveries.send(delivery).await);
+        }
+    }
+
+    /// Dispatches that a member is typing, which is not in the log.
+    pub(super) async fn dispatch_typing(&self, event: Event) {
+        let delivery = {
+            let state = self.state();
+            let Some(position) = state.position.clone().filter(|_| !state.chats.is_empty()) else { return };
+            ChatDelivery::new(Envelope::new(event, position), state.last_number)
+        };
+        self.deliver_to_chat(delivery).await;
+    }
+}
+
+/// Dispatches events in their order.
+async fn dispatch_all(app: App, hub: Hub, mut deliveries: mpsc::Receiver<ChatDelivery>) {
+    let mut batch = Vec::with_capacity(BATCH);
+    while deliveries.recv_many(&mut batch, BATCH).await > 0 {
+        let events: Vec<chats::EventOfChat> = batch.iter().filter_map(|delivery| delivery.envelope.event.in_chat()).collect();
+        let recipients = loop {
+            match chats::recipients(&app, &events).await {
+                Ok(recipients) => break recipients,
+                Err(error) => {
+                    tracing::debug!(%error, "the members of a chat could not be read");
+                    tokio::time::sleep(RETRY_DELAY).await;
+                }
+            }
+        };
+        for (delivery, recipients) in batch.drain(..).zip(recipients) {
+            hand_out(&hub, &delivery, &recipients).await;
+        }
+    }
+}
+
+/// Appends an event to the queues of the subscriptions of these accounts, in bounded steps.
+async fn hand_out(hub: &Hub, delivery: &ChatDelivery, recipients: &[UserId]) {
+    let mut keys = interests(&hub.state(), recipients);
+    let mut served = (0, 0);
+    while !keys.is_empty() {
+        let queues = next_queues(&hub.state(), &mut keys, &mut served, delivery.last);
+        queues.iter().for_each(|queue| queue.push(delivery.envelope.clone()));
+        yield_now().await;
+    }
+}
+
+/// The interests of those accounts that are connected, in descending order.
+fn interests(state: &HubState, accounts: &[UserId]) -> Vec<InterestId> {
+    let mut keys: Vec<InterestId> = accounts.iter().filter_map(|account| state.chats.get(account).map(|(id, _)| *id)).collect();
+    keys.sort_unstable_by(|a, b| b.cmp(a));
+    keys
+}

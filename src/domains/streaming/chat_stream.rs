@@ -1,0 +1,197 @@
+//! The events of the chats of one account. An event with several rows becomes one event for each; a cursor may be between two of them.
+
+use super::chat_dispatch::ChatInterest;
+use super::envelope::Envelope;
+use super::event_queue::EventQueue;
+use super::event_source::{self, EventSource, PAGE};
+use super::hub::{Hub, HubSubscription};
+use super::interest::Interest;
+use super::model::{GapReason, OutgoingEvent, OutgoingEventKind};
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::{ChatId, ChatMessageId};
+use crate::base::page::Cursors;
+use crate::domains::chats::service as chats;
+use crate::platform::events::service as events;
+use crate::platform::events::{ChatEvent, ChatResumePoint, Event, EventId, LogPosition, ReadResult, TermHasher};
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+type ChatEnvelope = Envelope<Event, LogPosition>;
+
+/// A subscription to the chats of an account.
+pub struct ChatStream {
+    pub(super) app: App,
+    pub(super) hub: Hub,
+    pub(super) term_hasher: TermHasher,
+    pub(super) cursors: Cursors,
+    pub(super) interest: Arc<ChatInterest>,
+    /// The position in the log, and the rows that the client has been shown already.
+    pub(super) place: ChatResumePoint,
+    pub(super) subscription: Option<HubSubscription>,
+    /// Events that were read and not sent yet.
+    pub(super) pending: VecDeque<Arc<ChatEnvelope>>,
+    /// The rows of an event that were not sent yet.
+    pub(super) rows: Option<PendingRows>,
+}
+
+/// The rows of an event that were not sent yet.
+pub(super) struct PendingRows {
+    chat: ChatId,
+    next: u64,
+    last: u64,
+    /// The shard and the id of the event.
+    event: (usize, EventId),
+    position_after: LogPosition,
+    envelope_id: u64,
+}
+
+impl ChatStream {
+    /// Waits for the next event; `None` at the end of the stream.
+    pub(super) async fn next(&mut self) -> Option<OutgoingEvent> {
+        match self.next_row() {
+            Some(event) => Some(event),
+            None => event_source::next(self).await,
+        }
+    }
+
+    /// The next row of an event with several.
+    fn next_row(&mut self) -> Option<OutgoingEvent> {
+        loop {
+            let rows = self.rows.as_mut()?;
+            let (sequence, envelope_id) = (rows.next, rows.envelope_id);
+            let id = ChatMessageId { chat: rows.chat, sequence };
+            rows.next += 1;
+            if sequence < rows.last {
+                self.place.advance_to_row(rows.event.0, rows.event.1, sequence);
+            } else {
+                self.place.advance_to(&rows.position_after);
+                let is_over = sequence > rows.last;
+                self.rows = None;
+                if is_over {
+                    return None;
+                }
+            }
+            if !self.place.take_shown(id) {
+                let row = ChatEvent::Rows { from: sequence, to: sequence };
+                return Some(self.outgoing(OutgoingEventKind::Chat(id.chat, row), Some(envelope_id)));
+            }
+        }
+    }
+
+    fn outgoing(&self, kind: OutgoingEventKind, envelope_id: Option<u64>) -> OutgoingEvent {
+        OutgoingEvent {
+            cursor: self.place.encode(&self.cursors, chats::events_id(self.interest.viewer())),
+            kind,
+            author: None,
+            names: Vec::new(),
+            restriction: None,
+            requires_public: false,
+            envelope_id,
+        }
+    }
+
+    /// Those of the events that may concern the viewer.
+    async fn concerning(&self, found: Vec<Candidate>) -> Result<Vec<Arc<ChatEnvelope>>, Error> {
+        let all: Vec<chats::EventOfChat> = found.iter().map(|(chat, event, _)| (*chat, *event)).collect();
+        let concerns = chats::concern(&self.app, self.interest.viewer(), &all).await?;
+        Ok(found.into_iter().zip(concerns).filter_map(|((_, _, envelope), concerns)| concerns.then_some(envelope)).collect())
+    }
+}
+
+/// An event that was read, with its chat.
+type Candidate = (ChatId, ChatEvent, Arc<ChatEnvelope>);
+
+/// Leaves only the last event about the positions of each member: it shows the newest.
+fn without_earlier_positions(mut events: Vec<Candidate>) -> Vec<Candidate> {
+    let mut members = HashSet::new();
+    events.reverse();
+    events.retain(|(chat, event, _)| match event {
+        ChatEvent::Moved { member, .. } => members.insert((*chat, *member)),
+        _ => true,
+    });
+    events.reverse();
+    events
+}
+
+impl EventSource for ChatStream {
+    type Event = Event;
+    type Position = LogPosition;
+
+    fn pending(&mut self) -> &mut VecDeque<Arc<ChatEnvelope>> {
+        &mut self.pending
+    }
+
+    fn queue(&self) -> Option<&EventQueue<Event, LogPosition>> {
+        self.subscription.as_ref().map(|subscription| &*subscription.queue)
+    }
+
+    fn covers(&self, event: &Event) -> bool {
+        !matches!(event.chat, Some(ChatEvent::Typing(_))) && self.place.position.covers(event)
+    }
+
+    fn advance(&mut self, next: &ChatEnvelope) -> Option<OutgoingEvent> {
+        let (chat, event) = next.event.in_chat()?;
+        match event {
+            ChatEvent::Rows { from, to } => {
+                self.rows = Some(PendingRows {
+                    chat,
+                    next: self.place.next_row(&next.event, from),
+                    last: to,
+                    event: (next.event.shard, next.event.id),
+                    position_after: next.position_after.clone(),
+                    envelope_id: next.id,
+                });
+                self.next_row()
+            }
+            // It is not in the log: its cursor is that of the event before.
+            ChatEvent::Typing(_) => Some(self.outgoing(OutgoingEventKind::Chat(chat, event), Some(next.id))),
+            _ => {
+                self.place.advance_to(&next.position_after);
+                Some(self.outgoing(OutgoingEventKind::Chat(chat, event), Some(next.id)))
+            }
+        }
+    }
+
+    fn skip_gap(&mut self, reason: GapReason, mut behind: LogPosition) -> OutgoingEvent {
+        if reason == GapReason::TooSlow {
+            behind.join(&self.place.position);
+        }
+        self.place = ChatResumePoint::new(behind, &[]);
+        self.outgoing(OutgoingEventKind::Gap(reason), None)
+    }
+
+    async fn read_log(&mut self) -> Result<Option<(GapReason, LogPosition)>, Error> {
+        let mut found = Vec::new();
+        for read in events::read(&self.app, &self.place.position, PAGE).await? {
+            let reason = match read {
+                ReadResult::Events(events) => {
+                    found.extend(events);
+                    continue;
+                }
+                ReadResult::Expired => GapReason::Expired,
+                ReadResult::Lost => GapReason::Lost,
+            };
+            return Ok(Some((reason, events::position(&self.app).await?)));
+        }
+        if found.is_empty() {
+            let interest = Interest::Chats(self.interest.clone());
+            self.subscription = self.hub.subscribe(&self.app, self.term_hasher, &interest, &self.place.position).await;
+            return Ok(None);
+        }
+        found.sort_by_key(|event| event.id);
+        let (mut behind, mut candidates) = (self.place.position.clone(), Vec::new());
+        for event in found {
+            behind.advance_to(&event);
+            if let Some((chat, happened)) = event.in_chat() {
+                candidates.push((chat, happened, Envelope::new(event, behind.clone())));
+            }
+        }
+        let wanted = self.concerning(without_earlier_positions(candidates)).await?;
+        if wanted.is_empty() {
+            self.place.advance_to(&behind);
+        }
+        self.pending.extend(wanted);
+        Ok(None)
+    }
+}

@@ -1,0 +1,92 @@
+//! Events of chats in the log. They hold references only: what they show is read, and checked, when they are delivered.
+
+use crate::base::ids::UserId;
+use serde::{Deserialize, Serialize};
+
+/// What has happened in a chat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ChatEvent {
+    /// Rows were appended: each row of a chat is in one such event, in the order of the rows.
+    Rows {
+        /// The first row.
+        from: u64,
+        /// The last row.
+        to: u64,
+    },
+    /// A text was edited.
+    Edited(u64),
+    /// A text was deleted.
+    Deleted(u64),
+    /// The reactions to a text have changed.
+    Reacted(u64),
+    /// A member has seen more, or more was delivered to it.
+    Moved {
+        /// The member.
+        member: UserId,
+        /// Whether it has seen more.
+        has_seen: bool,
+    },
+    /// An account has changed the chat for itself, or has received it as a request.
+    Changed(UserId),
+    /// A group was created with its members.
+    Created,
+    /// The last member has left, and the chat has ended with it.
+    Ended {
+        /// The member.
+        member: UserId,
+        /// The number that the row of its leaving would have had.
+        row: u64,
+    },
+    /// A member is typing. Published to subscribers only: it is not in the log.
+    Typing(UserId),
+}
+
+impl ChatEvent {
+    /// The kind in the log, and the content. Rows are written as text, which the script reads.
+    pub(super) fn encode(self) -> (&'static str, Vec<u8>) {
+        match self {
+            Self::Rows { from, to } => ("c", format!("{from} {to}").into_bytes()),
+            change => ("cc", postcard::to_allocvec(&change).unwrap_or_default()),
+        }
+    }
+
+    /// Decodes the content of an event of this kind; `None` if it is of another kind, or invalid.
+    pub(super) fn decode(kind: &str, content: &[u8]) -> Option<Self> {
+        match kind {
+            "c" => {
+                let (from, to) = std::str::from_utf8(content).ok()?.split_once(' ')?;
+                Some(Self::Rows { from: from.parse().ok()?, to: to.parse().ok()? })
+            }
+            "cc" => postcard::from_bytes(content).ok(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_survive_the_round_trip() {
+        let member = UserId(1 << 50);
+        for event in [
+            ChatEvent::Rows { from: 1, to: 128 },
+            ChatEvent::Edited(7),
+            ChatEvent::Deleted(7),
+            ChatEvent::Reacted(7),
+            ChatEvent::Moved { member, has_seen: true },
+            ChatEvent::Changed(member),
+            ChatEvent::Created,
+            ChatEvent::Ended { member, row: 9 },
+            ChatEvent::Typing(member),
+        ] {
+            let (kind, content) = event.encode();
+            assert_eq!(ChatEvent::decode(kind, &content), Some(event));
+        }
+        assert_eq!(
+            (ChatEvent::decode("c", b"1"), ChatEvent::decode("cc", b""), ChatEvent::decode("p", b"1 2")),
+            (None, None, None)
+        );
+    }
+}

@@ -1,0 +1,11 @@
+-- append_chat_event.lua - appends that something has changed in a chat. Repeated, it is appended again, which changes nothing for those who receive it.
+-- KEYS 1 stream:{n}, also the channel  2 told:{n}
+-- ARGV 1 now, ms  2 chat  3 the most events  4 older events are trimmed, ms  5 what has changed
+-- Returns the id of the event
+local last = newest_id(redis.call('HGET', KEYS[2], 'last'))
+local id = next_id(last, ARGV[1])
+redis.call('XADD', KEYS[1], id, 'k', 'cc', 's', ARGV[2], 'm', ARGV[5])
+redis.call('HSET', KEYS[2], 'last', id)
+trim(ARGV[3], ARGV[4])
+publish(id, last, 'cc', ARGV[2], ARGV[5])
+return id

@@ -1,0 +1,302 @@
+//! Lists that follow their chats: late, overtaken, and beside blocks and deletions.
+
+use super::{assert_sound, badge, befriend, card, codes, group, inbox, open, pending, run_ok, send, start, waiting};
+use crate::rates::limited;
+use crate::support::proxy::{Flow, Proxy};
+use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings};
+use serde_json::json;
+use std::sync::Arc;
+use waxwing::app::App;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::base::ids::{ChatId, SessionId};
+use waxwing::base::rate_limits::Limit;
+use waxwing::base::request::Request;
+use waxwing::base::viewer::Viewer;
+use waxwing::cli::workers;
+use waxwing::db::{Db, Timing};
+use waxwing::domains::chats::service::{self as chats, NewMessage};
+use waxwing::platform::journal::Progress;
+
+async fn block(actor: &Actor, other: &Actor, is_blocked: bool) {
+    actor.mutate_ok(if is_blocked { "blockUser" } else { "unblockUser" }, json!({ "userId": other.id }), "").await;
+}
+
+/// A server on a Redis of its own, to which other processes connect through a proxy.
+async fn beside_proxies() -> TestApp {
+    let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
+    TestApp::on_redis(redis, Clock::manual(START), Config::default()).await
+}
+
+/// Another process that reaches Redis through a proxy.
+async fn process(app: &TestApp, port: u16) -> App {
+    let target = app.redis.tcp_url(port).parse().expect("an address");
+    let db = Db::open(&target, Timing { connections: 1, ..LONG_TIMEOUTS }).await.expect("a store");
+    App::new(db, app.clock.clone(), Config::default())
+}
+
+#[tokio::test]
+async fn a_marking_hands_on_the_text_before_it() {
+    let app = TestApp::start().await;
+    let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
+    befriend(&ada, &bea).await;
+    befriend(&ada, &cyd).await;
+    let party = group(&bea, "g", &[&ada], "ALL").await;
+    app.drain().await;
+    let direct = open(&ada, &cyd).await;
+    app.drain().await;
+    send(&bea, &party, "one").await;
+    // The workers have not settled the text when it is seen.
+    run_ok(&ada, "MarkChatSeen", json!({ "chatId": party, "sequence": 1 })).await;
+    assert_eq!(inbox(&ada, "INBOX").await, [party, direct]);
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_deleted_account_is_out_of_its_chats_at_once() {
+    let app = TestApp::start().await;
+    let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
+    for (a, b) in [(&ada, &bea), (&ada, &cyd), (&bea, &cyd)] {
+        befriend(a, b).await;
+    }
+    let direct = start(&ada, &bea).await;
+    send(&ada, &direct, "mine").await;
+    let party = group(&ada, "g", &[&bea, &cyd], "ALL").await;
+    send(&ada, &party, "ours").await;
+    app.drain().await;
+    assert_eq!(badge(&bea).await, 2);
+    ada.mutate_ok("deleteAccount", json!({ "password": "correct horse" }), "").await;
+    let seen = card(&bea, &party).await;
+    assert_eq!((&seen["membersCount"], &seen["viewerMember"]["role"]), (&json!(2), &json!("OWNER")));
+    assert_eq!((&seen["viewerUnreadCount"], &card(&bea, &direct).await["viewerUnreadCount"]), (&json!(0), &json!(0)));
+    assert_eq!(pending(&bea, 5).await, []);
+    app.drain().await;
+    assert_eq!((badge(&bea).await, badge(&cyd).await), (0, 0));
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_chat_that_has_ended_comes_back_to_no_list() {
+    let app = beside_proxies().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let party = group(&ada, "g", &[&bea], "ALL").await;
+    app.drain().await;
+    let proxy = Proxy::in_front_of(&app.redis).await;
+    let slow = process(&app, proxy.port).await;
+    slow.next_id().await.expect("a store");
+    run_ok(&bea, "LeaveChat", json!({ "chatId": party })).await;
+    // A worker has read the chat as it was when the last member leaves it.
+    proxy.set_after(b"chat_members:{", Flow::Hold);
+    let interleaved = async {
+        while proxy.is_armed() {
+            tokio::task::yield_now().await;
+        }
+        run_ok(&ada, "LeaveChat", json!({ "chatId": party })).await;
+        proxy.set(Flow::Pass, Flow::Pass);
+    };
+    tokio::join!(workers::drain(&slow), interleaved).0.expect("a store");
+    app.drain().await;
+    assert_eq!(inbox(&ada, "INBOX").await, [""; 0]);
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn the_purge_of_a_long_chat_has_bounded_passes() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let party = group(&ada, "g", &[&bea], "ALL").await;
+    let mut ids = Vec::new();
+    for number in 0..800 {
+        ids.push(send(&bea, &party, &number.to_string()).await);
+    }
+    for id in [&ids[3], &ids[790]] {
+        run_ok(&bea, "ReactToMessage", json!({ "messageId": id, "emoji": "👍" })).await;
+        run_ok(&ada, "ReactToMessage", json!({ "messageId": id, "emoji": "👍" })).await;
+    }
+    app.drain().await;
+    let chat = ChatId::from_global(&party).expect("an id");
+    let first = chats::purge(&app.app, ada.user_id(), Progress::default()).await.expect("a store").expect("more is left");
+    assert_eq!((first.version, first.below), (chat.0, 6), "six buckets of seven");
+    let mut next = Some(first);
+    while let Some(progress) = next {
+        next = chats::purge(&app.app, ada.user_id(), progress).await.expect("a store");
+    }
+    app.drain().await;
+    let answer = bea.run("ChatPage", json!({ "id": party, "first": 20, "around": 791 })).await;
+    let edges = answer["data"]["node"]["messages"]["edges"].as_array().expect("rows");
+    let row = edges.iter().find(|edge| edge["node"]["sequence"] == 791).expect("the row");
+    assert_eq!(row["node"]["reactions"], json!([{ "emoji": "👍", "count": 1, "viewerHasReacted": true }]));
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_block_declines_a_request_that_is_cut_off_anywhere() {
+    let app = beside_proxies().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let chat = start(&ada, &bea).await;
+    app.drain().await;
+    let before = app.redis.snapshot();
+    for writes in 0.. {
+        app.redis.restore(&before);
+        let crash_proxy = CrashProxy::start(&app.redis, writes).await;
+        let crashing = process(&app, crash_proxy.port).await;
+        let viewer = Viewer { user: ada.user_id(), session: SessionId(1), digest: String::new() };
+        let loaders = Request::new(crashing.clone(), Some(viewer), None, None).loaders();
+        let new = NewMessage { chat: chat.clone(), text: "one".into(), reply_to: None, idempotency_key: None };
+        let _ = chats::send(&crashing, &loaders, ada.user_id(), new).await;
+        crashing.drain().await;
+        block(&bea, &ada, true).await;
+        app.clock.advance(10_000);
+        app.drain().await;
+        block(&bea, &ada, false).await;
+        assert_eq!((waiting(&bea).await, card(&bea, &chat).await), (vec![], json!(null)), "after {writes} writes");
+        if !crash_proxy.has_cut() {
+            return;
+        }
+    }
+}
+
+/// Two groups of an account that blocks two of their members: the first is below the second.
+async fn two_groups(app: &TestApp) -> ([Actor; 4], [String; 2]) {
+    let people = app.users(["ada", "bea", "cyd", "dan"]).await;
+    let [ada, bea, cyd, dan] = &people;
+    for other in [bea, cyd, dan] {
+        befriend(ada, other).await;
+    }
+    let (first, second) = (group(ada, "g", &[bea, cyd, dan], "ALL").await, group(ada, "h", &[bea, cyd, dan], "ALL").await);
+    app.drain().await;
+    send(ada, &second, "zero").await;
+    app.drain().await;
+    for other in [bea, dan] {
+        block(cyd, other, true).await;
+    }
+    (people, [first, second])
+}
+
+#[tokio::test]
+async fn a_hidden_row_brings_no_deleted_history_back() {
+    let app = TestApp::start().await;
+    let ([ada, bea, cyd, _], [first, second]) = two_groups(&app).await;
+    run_ok(&cyd, "DeleteChatHistory", json!({ "chatId": first })).await;
+    send(&bea, &first, "one").await;
+    app.drain().await;
+    assert_eq!(inbox(&cyd, "INBOX").await, [second.as_str()]);
+    block(&cyd, &bea, false).await;
+    assert_eq!(inbox(&cyd, "INBOX").await, [second.as_str()], "it was hidden when it was written");
+    send(&ada, &first, "two").await;
+    app.drain().await;
+    assert_eq!(inbox(&cyd, "INBOX").await, [first.as_str(), second.as_str()]);
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn what_was_hidden_is_no_activity_after_the_block() {
+    let app = TestApp::start().await;
+    let ([_, bea, cyd, _], [first, second]) = two_groups(&app).await;
+    send(&bea, &first, "one").await;
+    app.drain().await;
+    block(&cyd, &bea, false).await;
+    run_ok(&cyd, "MarkChatSeen", json!({ "chatId": first, "sequence": 1 })).await;
+    assert_eq!(inbox(&cyd, "INBOX").await, [second.as_str(), first.as_str()]);
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn two_hidden_writers_hide_no_text_of_a_third() {
+    let app = TestApp::start().await;
+    let ([ada, bea, cyd, dan], [first, second]) = two_groups(&app).await;
+    run_ok(&cyd, "ArchiveChat", json!({ "chatId": second })).await;
+    for chat in [&first, &second] {
+        send(&ada, chat, "seen by all").await;
+        send(&bea, chat, "hidden").await;
+        send(&dan, chat, "hidden, too").await;
+    }
+    app.drain().await;
+    assert_eq!(inbox(&cyd, "INBOX").await, [second.as_str(), first.as_str()]);
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn pending_texts_cost_the_same_beside_many_hidden_ones() {
+    let app = TestApp::without_client_cache(Config::default()).await;
+    let ([ada, bea, cyd, _], [first, _]) = two_groups(&app).await;
+    let mut costs = Vec::new();
+    for hidden in [2, 200] {
+        for number in 0..hidden {
+            send(&bea, &first, &number.to_string()).await;
+        }
+        let id = send(&ada, &first, "visible").await;
+        app.drain().await;
+        pending(&cyd, 1).await;
+        // What was delivered is noted behind the answer.
+        app.drain().await;
+        let before = app.app.db().round_trips();
+        let found = pending(&cyd, 1).await;
+        costs.push(app.app.db().round_trips() - before);
+        assert!(found.contains(&(first.clone(), vec!["visible".to_owned()], false)), "{found:?}");
+        let sequence = waxwing::base::ids::ChatMessageId::from_global(&id).expect("an id").sequence;
+        run_ok(&cyd, "MarkChatSeen", json!({ "chatId": first, "sequence": sequence })).await;
+        app.drain().await;
+    }
+    assert!(costs[1] <= costs[0], "{costs:?}");
+}
+
+#[tokio::test]
+async fn what_settles_is_no_finding() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    group(&ada, "g", &[&bea], "ALL").await;
+    app.app.drain().await;
+    app.clock.advance(20_000);
+    assert_eq!(findings(&app.app).await, Vec::<String>::new(), "the workers have not settled the others yet");
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn only_what_is_handed_out_is_delivered() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let chat = open(&ada, &bea).await;
+    send(&bea, &chat, "one").await;
+    let delivered = async || {
+        app.drain().await;
+        let query = "query($id: ID!) { node(id: $id) { ... on Chat { viewerMember { deliveredSequence } } } }";
+        ada.gql(query, json!({ "id": chat })).await["data"]["node"]["viewerMember"]["deliveredSequence"].clone()
+    };
+    ada.gql("{ viewerChats { edges { node { id } } } }", json!({})).await;
+    assert_eq!(delivered().await, 0);
+    ada.gql("query($id: ID!) { node(id: $id) { ... on Chat { newestMessage { id } } } }", json!({ "id": chat })).await;
+    assert_eq!(delivered().await, 1);
+}
+
+#[tokio::test]
+async fn a_new_group_can_be_muted_and_archived_at_once() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let party = group(&ada, "g", &[&bea], "ALL").await;
+    run_ok(&bea, "MuteChat", json!({ "chatId": party })).await;
+    let other = group(&ada, "h", &[&bea], "ALL").await;
+    run_ok(&bea, "ArchiveChat", json!({ "chatId": other })).await;
+    assert_eq!(inbox(&bea, "ARCHIVED").await, [other]);
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn what_finds_a_chat_is_charged_as_a_setting() {
+    let app = TestApp::with(limited(&[(Limit::ChatSettings, "2/1h")])).await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let chat = start(&ada, &bea).await;
+    let party = group(&ada, "g", &[&bea], "ALL").await;
+    assert_eq!(start(&ada, &bea).await, chat);
+    assert_eq!(codes(&ada, "AddChatMembers", json!({ "chatId": party, "userIds": [bea.id] })).await, [""; 0]);
+    for (operation, input) in
+        [("StartDirectChat", json!({ "userId": bea.id })), ("AddChatMembers", json!({ "chatId": party, "userIds": [bea.id] }))]
+    {
+        let answer = ada.run(operation, json!({ "input": input })).await;
+        assert_eq!(answer["errors"][0]["extensions"]["limit"], "chat-settings", "{operation}");
+    }
+}

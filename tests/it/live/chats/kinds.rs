@@ -1,0 +1,133 @@
+//! The kinds of events beside rows.
+
+use super::ChatEvents;
+use crate::chats::{befriend, group, open, run_ok, send, start};
+use crate::support::TestApp;
+use serde_json::json;
+
+#[tokio::test]
+async fn edits_deletions_and_reactions_come_with_the_state_at_delivery() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let chat = open(&ada, &bea).await;
+    app.drain().await;
+    let mut all = [ChatEvents::listen(&app, &ada).await, ChatEvents::listen(&app, &bea).await];
+    let one = send(&ada, &chat, "one").await;
+    for events in &mut all {
+        assert_eq!(events.lines(1).await, ["+1 one"]);
+    }
+    let steps = [
+        ("EditMessage", &ada, json!({ "messageId": one, "text": "1" }), "~1 1"),
+        ("ReactToMessage", &bea, json!({ "messageId": one, "emoji": "👍" }), "*1 👍1"),
+        ("RemoveReaction", &bea, json!({ "messageId": one, "emoji": "👍" }), "*1"),
+        ("DeleteMessage", &ada, json!({ "messageId": one }), "-1"),
+    ];
+    for (operation, actor, input, expected) in steps {
+        run_ok(actor, operation, input).await;
+        for events in &mut all {
+            assert_eq!(events.lines(1).await, [expected]);
+        }
+    }
+    // The same text again changes nothing.
+    let two = send(&ada, &chat, "two").await;
+    run_ok(&ada, "EditMessage", json!({ "messageId": two, "text": "two" })).await;
+    send(&ada, &chat, "three").await;
+    for events in &mut all {
+        assert_eq!(events.lines(2).await, ["+2 two", "+3 three"]);
+    }
+}
+
+#[tokio::test]
+async fn positions_come_to_own_devices_and_to_others_that_share_them() {
+    let app = TestApp::start().await;
+    let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
+    for other in [&bea, &cyd] {
+        befriend(&ada, other).await;
+    }
+    let chat = group(&ada, "g", &[&bea, &cyd], "ALL").await;
+    send(&ada, &chat, "one").await;
+    run_ok(&cyd, "UpdateChatSettings", json!({ "sharesSeen": false })).await;
+    app.drain().await;
+    let [mut own, mut other, mut secret] =
+        [ChatEvents::listen(&app, &bea).await, ChatEvents::listen(&app, &ada).await, ChatEvents::listen(&app, &cyd).await];
+    run_ok(&bea, "MarkChatSeen", json!({ "chatId": chat, "sequence": 1 })).await;
+    for events in [&mut own, &mut other] {
+        let event = events.next_of_any_kind().await;
+        assert_eq!((event.line.as_str(), event.shown["member"]["user"]["id"].as_str()), ("seen 1/1", Some(bea.id.as_str())));
+    }
+    // Who does not share what it has seen is not told what others have, and the others are not told of it.
+    run_ok(&cyd, "MarkChatSeen", json!({ "chatId": chat, "sequence": 1 })).await;
+    let event = secret.next_of_any_kind().await;
+    assert_eq!((event.line.as_str(), event.shown["member"]["user"]["id"].as_str()), ("seen 1/1", Some(cyd.id.as_str())));
+    assert_eq!(event.shown["chat"]["viewerUnreadCount"], 0);
+    run_ok(&ada, "RenameChat", json!({ "chatId": chat, "name": "h" })).await;
+    for events in [&mut own, &mut other] {
+        loop {
+            let event = events.next_of_any_kind().await;
+            if event.line == "renamed 2 h" {
+                break;
+            }
+            assert!(event.shown["member"]["user"]["id"] != cyd.id.as_str() || event.shown["member"]["seenSequence"].is_null());
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_positions_of_a_member_come_at_most_once_a_second() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let chat = open(&ada, &bea).await;
+    for number in 1..=20 {
+        send(&ada, &chat, &number.to_string()).await;
+    }
+    app.drain().await;
+    let mut events = ChatEvents::listen(&app, &ada).await;
+    let began = std::time::Instant::now();
+    for number in 1..=20 {
+        run_ok(&bea, "MarkChatSeen", json!({ "chatId": chat, "sequence": number })).await;
+    }
+    let mut count = 0;
+    loop {
+        let event = events.next_of_any_kind().await;
+        count += 1;
+        if event.shown["member"]["seenSequence"] == 20 {
+            break;
+        }
+    }
+    assert!(count <= 2 + began.elapsed().as_secs(), "{count} events");
+}
+
+#[tokio::test]
+async fn what_the_viewer_does_with_a_chat_comes_to_own_devices_only() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    app.drain().await;
+    let mut own = ChatEvents::listen(&app, &ada).await;
+    let mut other = ChatEvents::listen(&app, &bea).await;
+    let chat = start(&ada, &bea).await;
+    assert_eq!(own.lines(1).await, ["changed"]);
+    send(&ada, &chat, "one").await;
+    assert_eq!(own.lines(1).await, ["+1 one"]);
+    for operation in ["MuteChat", "UnmuteChat", "ArchiveChat", "UnarchiveChat", "DeleteChatHistory"] {
+        run_ok(&ada, operation, json!({ "chatId": chat })).await;
+        let event = own.next().await;
+        assert_eq!((event.line.as_str(), event.shown["chatId"].as_str()), ("changed", Some(chat.as_str())), "{operation}");
+        assert_eq!(event.shown["chat"]["viewerHasMuted"], operation == "MuteChat", "{operation}");
+        assert_eq!(event.shown["chat"]["viewerHasArchived"], operation == "ArchiveChat", "{operation}");
+    }
+    // Beginning it again changes nothing.
+    send(&bea, &chat, "two").await;
+    start(&ada, &bea).await;
+    app.drain().await;
+    send(&bea, &chat, "three").await;
+    assert_eq!(own.lines(2).await, ["+2 two", "+3 three"]);
+    assert_eq!(other.lines(3).await, ["+1 one", "+2 two", "+3 three"]);
+    // A new group comes to all of its members.
+    group(&bea, "g", &[&ada], "ALL").await;
+    for events in [&mut own, &mut other] {
+        assert_eq!(events.lines(1).await, ["changed"]);
+    }
+}
