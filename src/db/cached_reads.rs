@@ -150,10 +150,9 @@ impl Db {
         version: KeyVersion,
         update: impl FnOnce(Option<Arc<T>>) -> T,
     ) {
-        if let Some(client_cache) = self.topology.client_cache() {
-            // A cached value of another version makes the insertion fail.
-            client_cache.insert(key, version, Arc::new(update(client_cache.get(key))));
-        }
+        // A cached value of another version makes the insertion fail.
+        let cached = self.topology.client_cache().and_then(|client_cache| client_cache.get(key));
+        self.cache(key, version, Arc::new(update(cached)));
     }
 
     /// The cached value of a key before the barrier is passed. The caller must check [`Self::is_confirmed`] before it responds.

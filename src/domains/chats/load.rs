@@ -27,7 +27,7 @@ impl Fetch for ChatFetcher {
     }
 }
 
-/// Loads rows, whoever may read them; `None` for those that are not kept.
+/// Loads rows without a check whether the viewer may read them; `None` for those that are not kept.
 pub struct ChatRowFetcher(pub Db);
 
 impl Fetch for ChatRowFetcher {

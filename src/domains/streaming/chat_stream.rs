@@ -3,17 +3,17 @@
 use super::chat_dispatch::ChatInterest;
 use super::envelope::Envelope;
 use super::event_queue::EventQueue;
-use super::event_source::{self, EventSource, PAGE};
+use super::event_source::{self, EventSource};
 use super::hub::{Hub, HubSubscription};
 use super::interest::Interest;
+use super::log_page::LogPage;
 use super::model::{GapReason, OutgoingEvent, OutgoingEventKind};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, ChatMessageId};
 use crate::base::page::Cursors;
 use crate::domains::chats::service as chats;
-use crate::platform::events::service as events;
-use crate::platform::events::{ChatEvent, ChatResumePoint, Event, EventId, LogPosition, ReadResult, TermHasher};
+use crate::platform::events::{ChatEvent, ChatResumePoint, Event, EventId, LogPosition, TermHasher};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -162,24 +162,15 @@ impl EventSource for ChatStream {
     }
 
     async fn read_log(&mut self) -> Result<Option<(GapReason, LogPosition)>, Error> {
-        let mut found = Vec::new();
-        for read in events::read(&self.app, &self.place.position, PAGE).await? {
-            let reason = match read {
-                ReadResult::Events(events) => {
-                    found.extend(events);
-                    continue;
-                }
-                ReadResult::Expired => GapReason::Expired,
-                ReadResult::Lost => GapReason::Lost,
-            };
-            return Ok(Some((reason, events::position(&self.app).await?)));
-        }
+        let found = match LogPage::read(&self.app, &self.place.position).await? {
+            LogPage::Events(found) => found,
+            LogPage::Gap(reason, end) => return Ok(Some((reason, end))),
+        };
         if found.is_empty() {
             let interest = Interest::Chats(self.interest.clone());
             self.subscription = self.hub.subscribe(&self.app, self.term_hasher, &interest, &self.place.position).await;
             return Ok(None);
         }
-        found.sort_by_key(|event| event.id);
         let (mut behind, mut candidates) = (self.place.position.clone(), Vec::new());
         for event in found {
             behind.advance_to(&event);
@@ -187,11 +178,11 @@ impl EventSource for ChatStream {
                 candidates.push((chat, happened, Envelope::new(event, behind.clone())));
             }
         }
-        let wanted = self.concerning(without_earlier_positions(candidates)).await?;
-        if wanted.is_empty() {
+        let concerning = self.concerning(without_earlier_positions(candidates)).await?;
+        if concerning.is_empty() {
             self.place.advance_to(&behind);
         }
-        self.pending.extend(wanted);
+        self.pending.extend(concerning);
         Ok(None)
     }
 }

@@ -69,6 +69,7 @@ mod index;
 mod indexer;
 mod interest;
 mod listener;
+mod log_page;
 mod model;
 mod envelope;
 mod posting;

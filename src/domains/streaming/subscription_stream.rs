@@ -3,10 +3,11 @@
 use super::chat_stream::ChatStream;
 use super::envelope::Envelope;
 use super::event_queue::EventQueue;
-use super::event_source::{self, EventSource, PAGE};
+use super::event_source::{self, EventSource};
 use super::hidden_authors::HiddenAuthors;
 use super::hub::{Hub, HubSubscription};
 use super::interest::Interest;
+use super::log_page::LogPage;
 use super::model::{GapReason, OutgoingEvent, OutgoingEventKind, Restriction, StatusRepost};
 use super::recipients;
 use super::thread_stream::ThreadStream;
@@ -17,8 +18,7 @@ use crate::base::ids::StatusId;
 use crate::base::page::{Cursors, ListId};
 use crate::base::viewer::Viewer;
 use crate::domains::statuses::service as statuses;
-use crate::platform::events::service as events;
-use crate::platform::events::{Event, EventKind, LogPosition, ReadResult, RepostDetails, ResumePoint, TermHasher};
+use crate::platform::events::{Event, EventKind, LogPosition, RepostDetails, ResumePoint, TermHasher};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -139,23 +139,14 @@ impl EventSource for StatusStream {
     }
 
     async fn read_log(&mut self) -> Result<Option<(GapReason, LogPosition)>, Error> {
-        let mut found = Vec::new();
-        for read in events::read(&self.app, &self.place.position, PAGE).await? {
-            let reason = match read {
-                ReadResult::Events(events) => {
-                    found.extend(events);
-                    continue;
-                }
-                ReadResult::Expired => GapReason::Expired,
-                ReadResult::Lost => GapReason::Lost,
-            };
-            return Ok(Some((reason, events::position(&self.app).await?)));
-        }
+        let found = match LogPage::read(&self.app, &self.place.position).await? {
+            LogPage::Events(found) => found,
+            LogPage::Gap(reason, end) => return Ok(Some((reason, end))),
+        };
         if found.is_empty() {
             self.subscription = self.hub.subscribe(&self.app, self.term_hasher, &self.interest, &self.place.position).await;
             return Ok(None);
         }
-        found.sort_by_key(|event| event.id);
         let (mut behind, mut matching) = (self.place.position.clone(), Vec::new());
         for event in found {
             behind.advance_to(&event);

@@ -239,7 +239,7 @@ pub enum Task {
         /// The account.
         user: UserId,
     },
-    /// A text of a chat that was edited, deleted or reacted to: subscribers are told, and the chat is settled.
+    /// A text of a chat that was edited, deleted or reacted to: the change is published, and the chat is settled.
     ChatText {
         /// The chat.
         chat: ChatId,

@@ -55,9 +55,7 @@ pub type EventOfChat = (ChatId, ChatEvent);
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn concern(app: &App, viewer: UserId, events: &[EventOfChat]) -> Result<Vec<bool>, Error> {
-    let mut chats: Vec<ChatId> = events.iter().filter(|(_, event)| account_of(*event).is_none()).map(|(chat, _)| *chat).collect();
-    chats.sort_unstable();
-    chats.dedup();
+    let chats = chats_for_members(events);
     let known = store::memberships(app.db(), viewer, &chats).await?;
     let known: HashMap<ChatId, (bool, bool)> = chats.into_iter().zip(known).collect();
     let concerns = async |(chat, event): &EventOfChat| {
@@ -78,9 +76,7 @@ pub async fn concern(app: &App, viewer: UserId, events: &[EventOfChat]) -> Resul
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn recipients(app: &App, events: &[EventOfChat]) -> Result<Vec<Vec<UserId>>, Error> {
-    let mut chats: Vec<ChatId> = events.iter().filter(|(_, event)| account_of(*event).is_none()).map(|(chat, _)| *chat).collect();
-    chats.sort_unstable();
-    chats.dedup();
+    let chats = chats_for_members(events);
     let members: HashMap<ChatId, Vec<(UserId, Member)>> =
         chats.iter().copied().zip(store::members(app.db(), &chats).await?).collect();
     let of = async |(chat, event): &EventOfChat| {
@@ -92,6 +88,14 @@ pub async fn recipients(app: &App, events: &[EventOfChat]) -> Result<Vec<Vec<Use
         Ok::<_, Error>(found)
     };
     try_join_all(events.iter().map(of)).await
+}
+
+/// The chats with events that concern their members.
+fn chats_for_members(events: &[EventOfChat]) -> Vec<ChatId> {
+    let mut chats: Vec<ChatId> = events.iter().filter(|(_, event)| account_of(*event).is_none()).map(|(chat, _)| *chat).collect();
+    chats.sort_unstable();
+    chats.dedup();
+    chats
 }
 
 /// The one account that an event concerns, if it does not concern the members.
@@ -107,6 +111,7 @@ fn recipients_among(members: &[(UserId, Member)], event: ChatEvent) -> Vec<UserI
     let active = || members.iter().filter(|(_, member)| member.state == MemberState::Active).map(|(user, _)| *user);
     let is_small = members.len() <= MAX_DELIVERED_SHOWN;
     match event {
+        // They concern one account, whether or not it is a member.
         ChatEvent::Changed(account) | ChatEvent::Ended { member: account, .. } => vec![account],
         ChatEvent::Created => members.iter().map(|(user, _)| *user).collect(),
         ChatEvent::Moved { member, .. } if is_small && is_active(member) => active().collect(),
@@ -204,10 +209,20 @@ async fn load_row(
     if view.is_none() {
         return load_own_end(loaders, viewer, id).await;
     }
-    let Some(view) = shown(loaders, view).await?.filter(|view| view.can_read(id.sequence)) else { return Ok(None) };
-    let Some(message) = show(loaders, &view, vec![id]).await?.pop().flatten() else { return Ok(None) };
+    let Some((view, message)) = load_readable(loaders, view, id).await? else { return Ok(None) };
     deliver(app, viewer, std::iter::once((&*view, id.sequence)));
     Ok(Some(ChatEventContent::Row(Some(view), message)))
+}
+
+/// The row of an event with its chat, if the viewer can read it and its events are shown.
+async fn load_readable(
+    loaders: &Loaders,
+    view: Option<Arc<ChatView>>,
+    id: ChatMessageId,
+) -> Result<Option<(Arc<ChatView>, ShownMessage)>, Error> {
+    let Some(view) = shown(loaders, view).await?.filter(|view| view.can_read(id.sequence)) else { return Ok(None) };
+    let message = show(loaders, &view, vec![id]).await?.pop().flatten();
+    Ok(message.map(|message| (view, message)))
 }
 
 /// The row with which the viewer has left, or was removed: the last event of a chat.
@@ -224,8 +239,7 @@ async fn load_text_event(
     event: ChatEvent,
     id: ChatMessageId,
 ) -> Result<Option<ChatEventContent>, Error> {
-    let Some(view) = shown(loaders, view).await?.filter(|view| view.can_read(id.sequence)) else { return Ok(None) };
-    let Some(message) = show(loaders, &view, vec![id]).await?.pop().flatten() else { return Ok(None) };
+    let Some((view, message)) = load_readable(loaders, view, id).await? else { return Ok(None) };
     Ok(match event {
         ChatEvent::Deleted(_) if message.row.is_deleted => Some(ChatEventContent::Deleted(view, id)),
         // What was deleted meanwhile has an event of its own.

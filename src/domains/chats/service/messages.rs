@@ -1,8 +1,9 @@
 //! Chats and messages as a viewer sees them.
 
 use super::super::model::{ChatKind, ChatView, MemberState, MessageKind, Row};
+use super::forbidden;
 use super::invitations::{self, Invitation};
-use crate::base::error::Error;
+use crate::base::error::{Error, Outcome};
 use crate::base::ids::{ChatId, ChatMessageId, UserId};
 use crate::base::request::Loaders;
 use crate::domains::relations::{policy, service as relations};
@@ -113,6 +114,14 @@ pub(super) async fn is_separated(loaders: &Loaders, view: &ChatView) -> Result<b
     let others = [peer];
     let (account, relationships) = try_join!(loaders.users.load(peer), relations::relationships(loaders, &others))?;
     Ok(account.is_none() || relationships.iter().any(|relationship| relationship.is_blocked_between()))
+}
+
+/// Refuses to write where [`is_separated`]; `argument` names the chat or the message in the input.
+pub(super) async fn refuse_separated(loaders: &Loaders, view: &ChatView, argument: &'static str) -> Outcome<()> {
+    if is_separated(loaders, view).await? {
+        return Err(forbidden("You cannot write to this account.", argument).into());
+    }
+    Ok(())
 }
 
 /// Whether a text that the viewer sent now would be accepted. As a direct chat's accounts; for the first text to another its settings and relations.

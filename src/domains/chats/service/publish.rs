@@ -174,7 +174,7 @@ async fn publish_ready(app: &App, waiting: &MovedMembers, chats: &[ChatId], memb
     Ok(still)
 }
 
-/// Whether others are told what was delivered to a member of a chat.
+/// Whether what was delivered to a member of a chat is kept, and published to others.
 pub(super) const fn tells_delivered(members: u64) -> bool {
     members <= MAX_DELIVERED_SHOWN as u64
 }

@@ -87,7 +87,7 @@ async fn send_once(
     text: &str,
 ) -> Outcome<u64> {
     let reply_to = reply_target(loaders, view, reply_to).await?;
-    refuse_separated(loaders, view).await?;
+    messages::refuse_separated(loaders, view, "chatId").await?;
     let peer = peer_state(loaders, view).await?;
     let mut new = NewText { id, sender, reply_to, peer, text };
     let lease = journal::begin(app, Task::Chat { chat: view.id, former: Vec::new() }).await?;
@@ -101,7 +101,7 @@ async fn send_once(
     }
     match step {
         Ok((number, states)) => {
-            // The first text of a chat that waits for an answer is told to the other as a request.
+            // The first text of a chat that waits for an answer is published to the other account as a request.
             let request = view.peer_id().filter(|_| new.peer == Some(MemberState::Request)).map(ChatEvent::Changed);
             settle::finish(app, lease, view.id, &states, request.into_iter().collect()).await?;
             Ok(number)
@@ -111,14 +111,6 @@ async fn send_once(
             Err(refusal(step))
         }
     }
-}
-
-/// Refuses what a block, or the deletion of the other account, forbids in a direct chat.
-pub(super) async fn refuse_separated(loaders: &Loaders, view: &ChatView) -> Outcome<()> {
-    if messages::is_separated(loaders, view).await? {
-        return Err(forbidden("You cannot write to this account.", "chatId").into());
-    }
-    Ok(())
 }
 
 /// The state that the other of a direct chat gets with the first text to it.
@@ -152,9 +144,7 @@ pub async fn edit_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str
     charge(app, Limit::Messages, viewer).await?;
     let (view, shown) = find_message(loaders, ChatMessageId::from_global(id)).await?.ok_or_else(no_message)?;
     let id = shown.id;
-    if messages::is_separated(loaders, &view).await? {
-        return Err(forbidden("You cannot write to this account.", "messageId").into());
-    }
+    messages::refuse_separated(loaders, &view, "messageId").await?;
     let lease = journal::begin(app, Task::ChatText { chat: id.chat, sequence: id.sequence }).await?;
     match store::change_text(app.db(), id.chat, id.sequence, viewer, Some(&text), app.now()).await? {
         Ok((changed, _)) => {

@@ -1,10 +1,10 @@
-//! Typing: told to those who are connected, and not kept.
+//! Typing: published to those who are connected, and not kept.
 
 use super::super::model::{MAX_DELIVERED_SHOWN, MemberState};
 use super::super::store::StepRefusal;
 use super::super::store::events::{self as store, Pause};
-use super::messages::is_separated;
-use super::{charge, forbidden, not_found, refusal};
+use super::messages::refuse_separated;
+use super::{charge, not_found, refusal};
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{ChatId, UserId};
@@ -27,9 +27,7 @@ pub async fn send_typing(app: &App, loaders: &Loaders, viewer: UserId, chat: &st
     if view.member.state != MemberState::Active {
         return Err(refusal(StepRefusal::Waits));
     }
-    if is_separated(loaders, &view).await? {
-        return Err(forbidden("You cannot write to this account.", "chatId").into());
-    }
+    refuse_separated(loaders, &view, "chatId").await?;
     if view.members <= MAX_DELIVERED_SHOWN as u64 {
         let own = app.clone();
         app.spawn(async move {

@@ -60,7 +60,7 @@ impl Entry {
     }
 }
 
-/// What became of the lists of an account.
+/// Result of settling the lists of an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) enum SettledEntry {
     /// They agree; these requests are too many.

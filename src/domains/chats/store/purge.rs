@@ -14,7 +14,7 @@ static FORGET_TEXTS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!
 static FORGET_ROWS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/forget_rows.lua"));
 static FORGET_MEMBER: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/forget_member.lua"));
 
-/// Makes the texts of a deleted account in a group count for nobody: at most so many. Returns their number. One script.
+/// Makes the texts of a deleted account in a group count for nobody: at most `most`. Returns their number. One script.
 pub(in super::super) async fn forget_texts(db: &Db, chat: ChatId, user: UserId, most: u64) -> Result<u64, Error> {
     db.call(call(&FORGET_TEXTS, chat, Vec::new(), 0).arg(user.0).arg(most)).await
 }

@@ -54,7 +54,7 @@ impl NewNames {
     pub(super) async fn add(self, app: &App, status: &Status, is_private: bool) -> Result<(), Error> {
         let Some(lease) = self.lease else { return Ok(()) };
         let text = IndexedText::new(status, is_private);
-        let known = Known { journaled: self.names, accounts: self.accounts };
+        let known = KnownNames { journaled: self.names, accounts: self.accounts };
         settle_from(app, (status.author, status.id), IndexedNames::default(), known, Some(text)).await?;
         lease.ack(app);
         Ok(())
@@ -76,7 +76,7 @@ impl NewNames {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
 pub(super) async fn settle(app: &App, author: UserId, id: StatusId, candidates: IndexedNames) -> Result<(), Error> {
     let text = store::read(app.db(), author, id).await?;
-    settle_from(app, (author, id), candidates, Known::default(), text).await
+    settle_from(app, (author, id), candidates, KnownNames::default(), text).await
 }
 
 /// As `settle`, for names that are in the entry of the journal that is being settled.
@@ -85,12 +85,12 @@ pub(super) async fn settle(app: &App, author: UserId, id: StatusId, candidates: 
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
 pub async fn settle_indexes(app: &App, author: UserId, id: StatusId, journaled: IndexedNames) -> Result<(), Error> {
     let text = store::read(app.db(), author, id).await?;
-    settle_from(app, (author, id), journaled.clone(), Known { journaled, ..Known::default() }, text).await
+    settle_from(app, (author, id), journaled.clone(), KnownNames { journaled, ..KnownNames::default() }, text).await
 }
 
-/// What is known before index entries are reconciled.
+/// Names and accounts of a status that are known before its index entries are reconciled.
 #[derive(Default)]
-struct Known {
+struct KnownNames {
     /// Names in an entry of the journal that is not acknowledged.
     journaled: IndexedNames,
     /// Accounts by login.
@@ -101,7 +101,7 @@ async fn settle_from(
     app: &App,
     (author, id): (UserId, StatusId),
     mut candidates: IndexedNames,
-    Known { mut journaled, accounts }: Known,
+    KnownNames { mut journaled, accounts }: KnownNames,
     mut text: Option<IndexedText>,
 ) -> Result<(), Error> {
     let mut leases: Vec<EntryLease> = Vec::new();

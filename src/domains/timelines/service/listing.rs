@@ -100,7 +100,7 @@ impl<'a> FeedListing<'a> {
         reply_rule::keep_permitted_replies(self.loaders, self.feed, sources.has_tags, found).await
     }
 
-    /// The statuses of rows, whoever may see them.
+    /// The statuses of rows, without a check whether the viewer may see them.
     async fn load_statuses(&self, rows: &[FeedRow]) -> Result<Vec<Option<ViewedStatus>>, Error> {
         self.loaders.statuses.load_many(rows.iter().map(|row| row.status)).await
     }
