@@ -1,6 +1,6 @@
 //! # Waxwing
 //!
-//! Waxwing serves a social network (users, statuses, follows, timelines, lists, comments and ads) as one GraphQL API. It is one binary and one
+//! Waxwing serves a social network (users, statuses, follows, timelines, lists, comments, chats and ads) as one GraphQL API. It is one binary and one
 //! Redis server or one Redis Cluster. The processes keep no state of their own: any number of them can serve the same store.
 //!
 //! This page describes the architecture. The page of each module has its keys, its invariants and its costs.

@@ -136,7 +136,7 @@ named_enum! {
         CannotFollowSelf = "CANNOT_FOLLOW_SELF",
         /// The object does not exist, or the viewer cannot see it.
         NotFound = "NOT_FOUND",
-        /// The object exists, but the viewer may not change it.
+        /// The object exists, but the viewer may not do this with it.
         Forbidden = "FORBIDDEN",
         /// A limit on the number of objects is reached.
         LimitReached = "LIMIT_REACHED",

@@ -155,7 +155,7 @@ limits! {
     SignUps = "sign-ups" by Address, 10 / HOUR;
     /// Failed log-ins of one account from one address. A successful log-in refunds the token.
     LogIns = "log-ins" by LoginAndAddress, 10 / 15 * MINUTE;
-    /// Failed log-ins from one address, over all accounts: three people of one household who mistype until they are refused.
+    /// Failed log-ins from one address, over all accounts: three times the quota of one account and address.
     LogInsFromAddress = "log-ins-from-address" by Address, 30 / 15 * MINUTE;
     /// Failed log-ins of one account over all addresses, except from known devices. One address fails at most 40 times an hour, so five addresses
     /// together never empty this bucket. All addresses together have at most 4,800 guesses a day.
@@ -163,7 +163,7 @@ limits! {
     /// Failed log-ins on a device that has logged in to the account before, and wrong passwords at the deletion of the account, which count per
     /// session. Nobody else can use up these tokens.
     LogInsOfDevice = "log-ins-of-device" by Device, 10 / 15 * MINUTE;
-    /// Posts. The quota of Mastodon.
+    /// Statuses that an account posts. The quota of Mastodon.
     Posts = "posts" by Account, 300 / 3 * HOUR;
     /// Follows and unfollows together. The quota of Mastodon for follows.
     Follows = "follows" by Account, 400 / DAY;
@@ -175,7 +175,8 @@ limits! {
     Votes = "votes" by Account, 2_000 / HOUR;
     /// Changes of lists and their members: two full lists in an hour.
     Lists = "lists" by Account, 1_000 / HOUR;
-    /// Changes of relations between accounts, such as mutes: a long list of them imported by a program, once.
+    /// Changes of relations between accounts and of what decides who sees or answers: mutes, blocks, friends, follow requests, shown reposts, reply policies,
+    /// audiences, private accounts. A program can import a long list of mutes once.
     Relations = "relations" by Account, 1_000 / HOUR;
     /// Reposts and undone reposts together: as many as posts, in a third of the time.
     Reposts = "reposts" by Account, 300 / HOUR;
@@ -185,15 +186,16 @@ limits! {
     SavedItems = "saved-items" by Account, 1_000 / HOUR;
     /// Messages in chats and edits of them together: more than a person types, less than a program.
     Messages = "messages" by Account, 60 / MINUTE;
-    /// Chats that are made: direct ones and groups.
+    /// Chats that an account creates: direct chats and groups.
     Chats = "chats" by Account, 30 / HOUR;
     /// Accounts that are added to groups: one full group in an hour.
     ChatMembers = "chat-members" by Account, 500 / HOUR;
     /// Reactions to messages, and their removals.
     Reactions = "reactions" by Account, 600 / HOUR;
-    /// That an account is typing in a chat: a client says so every few seconds while it is.
+    /// Typing notifications of an account. A client sends one every few seconds while its user types.
     Typing = "typing" by Account, 120 / MINUTE;
-    /// Changes of chats beside their messages: markings, settings, roles, names and answers to requests. A client marks what is read once a second.
+    /// Other changes of chats: messages marked as seen, mutes, the archive, settings, accepted and declined requests, names and roles of groups, members that are
+    /// removed or leave. A client marks messages as seen once a second.
     ChatSettings = "chat-settings" by Account, 3_000 / HOUR;
     /// Ad requests and clicks of an address, which may be a publisher's server that requests ads for all of its visitors. 10,000 a second are more
     /// than a server decides, so only what would block other clients is refused.

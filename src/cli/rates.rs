@@ -54,8 +54,8 @@ pub(super) struct RateOptions {
     /// Changes of an account's lists: created, renamed, deleted, members added or removed.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LISTS", default_value_t = Limit::Lists.default_quota())]
     rate_lists: Quota,
-    /// Changes of an account's relations to others: mutes, blocks and friends, accepted and rejected follow requests, removals of followers, and audiences of
-    /// statuses.
+    /// Changes of an account's relations to others: mutes, blocks and friends, accepted and rejected follow requests, removals of followers, whose reposts a
+    /// home shows, reply policies and audiences of statuses, and whether the account is private.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_RELATIONS", default_value_t = Limit::Relations.default_quota())]
     rate_relations: Quota,
     /// Reposts of an account, and reposts that it undoes.
@@ -73,7 +73,7 @@ pub(super) struct RateOptions {
     /// Messages that an account sends in chats, and edits of them.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_MESSAGES", default_value_t = Limit::Messages.default_quota())]
     rate_messages: Quota,
-    /// Chats that an account makes: direct ones and groups.
+    /// Chats that an account creates: direct chats and groups.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_CHATS", default_value_t = Limit::Chats.default_quota())]
     rate_chats: Quota,
     /// Accounts that an account adds to groups.
@@ -82,10 +82,11 @@ pub(super) struct RateOptions {
     /// Reactions of an account to messages, and reactions that it removes.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_REACTIONS", default_value_t = Limit::Reactions.default_quota())]
     rate_reactions: Quota,
-    /// How often an account says in chats that it is typing.
+    /// Typing notifications that an account sends.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_TYPING", default_value_t = Limit::Typing.default_quota())]
     rate_typing: Quota,
-    /// Other changes of chats by an account: messages marked as seen, settings, roles, names, answers to requests.
+    /// Other changes of chats by an account: messages marked as seen, mutes, the archive, settings, accepted and declined requests, names and roles of groups,
+    /// members that are removed or leave.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_CHAT_SETTINGS", default_value_t = Limit::ChatSettings.default_quota())]
     rate_chat_settings: Quota,
     /// Ad requests and clicks from an address.

@@ -28,13 +28,13 @@ impl Db {
         barrier: ReadBarrier,
         keys: Vec<String>,
         decode: fn(Value) -> Result<Option<T>, Error>,
-        beside: impl FnOnce(&[Option<Arc<T>>]) -> Vec<Cmd>,
+        extra_commands: impl FnOnce(&[Option<Arc<T>>]) -> Vec<Cmd>,
     ) -> Result<(Vec<Option<Arc<T>>>, Vec<Value>), Error> {
-        self.read_cached_by(barrier, keys, (|key| redis::cmd("HGETALL").arg(key).take(), decode), beside).await
+        self.read_cached_by(barrier, keys, (|key| redis::cmd("HGETALL").arg(key).take(), decode), extra_commands).await
     }
 
     /// Reads the value of each key with a command and decodes it: from the cache, and the rest from Redis; `None` for missing keys. Also runs the commands
-    /// that `beside` makes of the cached values. One pipeline for everything that must be read, or none.
+    /// that `extra_commands` makes of the cached values. One pipeline for everything that must be read, or none.
     ///
     /// # Errors
     /// As [`Self::read_many`], and those of decoding.
@@ -43,7 +43,7 @@ impl Db {
         barrier: ReadBarrier,
         keys: Vec<String>,
         (command, decode): CachedRead<T>,
-        beside: impl FnOnce(&[Option<Arc<T>>]) -> Vec<Cmd>,
+        extra_commands: impl FnOnce(&[Option<Arc<T>>]) -> Vec<Cmd>,
     ) -> Result<(Vec<Option<Arc<T>>>, Vec<Value>), Error> {
         let client_cache = self.cache_after(barrier, &keys).await;
         let mut found: Vec<Option<Arc<T>>> =
@@ -53,7 +53,7 @@ impl Db {
         let versions: Vec<_> =
             missing.iter().map(|at| client_cache.map(|client_cache| client_cache.version(&keys[*at]))).collect();
         let mut commands: Vec<Cmd> = missing.iter().map(|at| command(&keys[*at])).collect();
-        commands.extend(beside(&found));
+        commands.extend(extra_commands(&found));
         let mut replies = self.read_many(commands).await?;
         let others = replies.split_off(missing.len());
         for ((at, version), reply) in missing.into_iter().zip(versions).zip(replies) {
@@ -105,9 +105,9 @@ impl Db {
         client_cache.has_passed(barrier).then_some(client_cache)
     }
 
-    /// Returns a value that is read from several keys, by a name that is no key: the cached one if it matches `fits`, else the one that `read`
-    /// returns, which is cached. Nothing invalidates it but the end of a connection: `fits` compares a version that is read from Redis. `None`
-    /// without a cache, since a version can be lost with the connection to a Redis that restarts, or with a primary of a cluster.
+    /// Returns a cached value that is derived from several keys; `name` identifies it and is not a key. If `fits` rejects the cached value, `read` computes
+    /// a new one, which is cached. Only the end of a connection invalidates it, so `fits` compares it with a version that is read from Redis. `None` without
+    /// a cache, since a version can be lost with the connection to a Redis that restarts, or with a primary of a cluster.
     ///
     /// # Errors
     /// Those of `read`.

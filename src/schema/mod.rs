@@ -3,6 +3,7 @@
 mod check;
 mod connection;
 mod context;
+mod definitions;
 mod direct;
 mod enums;
 mod errors;

@@ -1,52 +1,74 @@
 //! The key by which subscriptions share rendered events: what they select, and for which viewer. Which events they receive is not part of it.
 
+use super::definitions::{base_name, fields_of, types};
 use crate::base::ids::UserId;
 use crate::base::request::Request;
 use async_graphql::parser::types::{
-    Directive, DocumentOperations, ExecutableDocument, Field, FragmentDefinition, OperationDefinition, Selection, SelectionSet,
+    Directive, DocumentOperations, ExecutableDocument, Field, FieldDefinition, FragmentDefinition, OperationDefinition,
+    Selection, SelectionSet,
 };
 use async_graphql::{Name, Positioned, Value, Variables};
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
+use std::sync::OnceLock;
 
-/// Fields with the same value for every viewer who can see the event, except for comments that a block hides: events of threads are rendered
-/// for viewers with blocks alone. Any other field makes the key depend on the viewer.
-const SAME_FOR_ALL: [&str; 34] = [
-    "__typename",
+/// Types and those of their fields that have the same value for every viewer who can see the event, except for comments that a block hides: events
+/// of threads are rendered for viewers with blocks alone. Any other field, and any other type, makes the key depend on the viewer. A field
+/// of an interface has the same value in each of its types.
+const SAME_FOR_ALL: [(&str, &[&str]); 16] = [
+    ("Comment", &COMMENT_FIELDS),
+    ("CommentAdded", &["comment", "cursor"]),
+    ("CommentDeleted", &["commentId", "cursor", "removedCount"]),
+    ("CommentEdited", &["comment", "cursor"]),
+    ("CommentEvent", &["cursor"]),
+    ("CommentVoted", &["comment", "cursor"]),
+    ("Location", &["latitude", "longitude"]),
+    ("RepostUndone", &["cursor", "statusId"]),
+    ("Status", &["author", "commentCount", "editedAt", "id", "likeCount", "location", "message", "postedAt", "replyCount"]),
+    ("StatusDeleted", &["cursor", "statusId"]),
+    ("StatusEdited", &["cursor", "status"]),
+    ("StatusEvent", &["cursor"]),
+    ("StatusPosted", &["cursor", "status"]),
+    ("StatusReposted", &["cursor", "status"]),
+    ("StreamGap", &["cursor", "reason"]),
+    ("User", &["bio", "createdAt", "followersCount", "followingCount", "id", "isPrivate", "login", "name", "statusesCount"]),
+];
+
+const COMMENT_FIELDS: [&str; 14] = [
     "author",
-    "bio",
-    "comment",
-    "commentCount",
-    "commentId",
-    "createdAt",
-    "cursor",
     "depth",
     "descendantCount",
     "downvoteCount",
     "editedAt",
-    "followersCount",
-    "followingCount",
     "id",
     "isDeleted",
     "isHidden",
-    "isPrivate",
-    "latitude",
-    "likeCount",
-    "location",
-    "login",
-    "longitude",
     "message",
-    "name",
     "postedAt",
-    "reason",
-    "removedCount",
     "replyCount",
     "score",
     "status",
-    "statusId",
-    "statusesCount",
     "upvoteCount",
 ];
+
+/// The type of the root of subscriptions.
+const ROOT: &str = "Subscription";
+
+/// The listed fields of a type.
+fn same_for_all(ty: &str) -> Option<&'static [&'static str]> {
+    SAME_FOR_ALL.iter().find(|(listed, _)| *listed == ty).map(|(_, fields)| *fields)
+}
+
+/// The types of the fields of the root and of the listed types, by type and field, read from the schema.
+fn field_types() -> &'static HashMap<String, HashMap<String, String>> {
+    static TYPES: OnceLock<HashMap<String, HashMap<String, String>>> = OnceLock::new();
+    TYPES.get_or_init(|| {
+        let has_row = |name: &str| name == ROOT || same_for_all(name).is_some();
+        let field = |field: FieldDefinition| (field.name.node.to_string(), base_name(&field.ty.node.base));
+        let types = types().filter(|ty| has_row(&ty.name.node));
+        types.map(|ty| (ty.name.node.to_string(), fields_of(ty).into_iter().map(field).collect())).collect()
+    })
+}
 
 /// The render key of a subscription. Two subscriptions with the same key get the same response for the same event and cursor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -114,42 +136,87 @@ impl<'a> SelectionScan<'a> {
         let (seen, variables) = (BTreeSet::new(), BTreeSet::new());
         let mut scan = Self { fragments: &document.fragments, seen, variables, same_for_all: true };
         scan.directives(&operation.directives);
-        scan.set(&operation.selection_set.node, true);
+        scan.set(&operation.selection_set.node, Some(ROOT));
         Some(scan)
     }
 
-    fn set(&mut self, set: &'a SelectionSet, is_root: bool) {
+    /// Visits the selections of a type; of an unknown type, if a field above them depends on the viewer.
+    fn set(&mut self, set: &'a SelectionSet, ty: Option<&'a str>) {
         for selection in &set.items {
             match &selection.node {
-                Selection::Field(field) => self.field(&field.node, is_root),
+                Selection::Field(field) => self.field(&field.node, ty),
                 Selection::InlineFragment(inline) => {
                     self.directives(&inline.node.directives);
-                    self.set(&inline.node.selection_set.node, is_root);
+                    let condition = inline.node.type_condition.as_ref().map(|condition| condition.node.on.node.as_str());
+                    self.set(&inline.node.selection_set.node, condition.or(ty));
                 }
                 Selection::FragmentSpread(spread) => {
                     self.directives(&spread.node.directives);
                     let name = &spread.node.fragment_name.node;
                     if let Some(fragment) = self.fragments.get(name).filter(|_| self.seen.insert(name)) {
                         self.directives(&fragment.node.directives);
-                        self.set(&fragment.node.selection_set.node, is_root);
+                        let condition = fragment.node.type_condition.node.on.node.as_str();
+                        self.set(&fragment.node.selection_set.node, Some(condition));
                     }
                 }
             }
         }
     }
 
-    fn field(&mut self, field: &'a Field, is_root: bool) {
+    fn field(&mut self, field: &'a Field, ty: Option<&'a str>) {
         self.directives(&field.directives);
-        if !is_root {
+        let name = field.name.node.as_str();
+        if ty != Some(ROOT) {
             // Arguments of the root field select events, and do not affect their rendering.
             self.variables.extend(field.arguments.iter().flat_map(|(_, value)| variables_in!(value)));
-            self.same_for_all &= SAME_FOR_ALL.contains(&field.name.node.as_str());
+            let listed = ty.and_then(same_for_all);
+            self.same_for_all &= listed.is_some_and(|fields| name == "__typename" || fields.contains(&name));
         }
-        self.set(&field.selection_set.node, false);
+        let inner = ty.and_then(|ty| field_types().get(ty)?.get(name)).map(String::as_str);
+        self.set(&field.selection_set.node, inner);
     }
 
     fn directives(&mut self, directives: &'a [Positioned<Directive>]) {
         let arguments = directives.iter().flat_map(|it| &it.node.arguments);
         self.variables.extend(arguments.flat_map(|(_, value)| variables_in!(value)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn depends_on_viewer(selections: &str) -> bool {
+        let document = format!("subscription Events {{ {selections} }} fragment Name on User {{ name }}");
+        let mut request = async_graphql::Request::new(document);
+        let document = request.parsed_query().expect("a document");
+        !SelectionScan::new(document, None).expect("an operation").same_for_all
+    }
+
+    #[test]
+    fn a_key_depends_on_the_viewer_by_type_and_field() {
+        let status =
+            |fields: &str| format!("homeTimelineEvents {{ __typename cursor ... on StatusPosted {{ status {{ {fields} }} }} }}");
+        for shared in ["id message", "author { ...Name }", "a: author { ... { __typename login } } location { latitude }"] {
+            assert!(!depends_on_viewer(&status(shared)), "{shared}");
+        }
+        for own in ["viewerHasLiked", "author { viewerIsFollowing }", "quotedStatus { id }", "replyTo { author { ...Name } }"] {
+            assert!(depends_on_viewer(&status(own)), "{own}");
+        }
+        // `name`, `id` and `cursor` are names of listed fields of other types.
+        for own in ["... on TypingStarted { user { name } }", "... on ViewerChatChanged { chat { id name } }", "cursor"] {
+            assert!(depends_on_viewer(&format!("chatEvents {{ {own} }}")), "{own}");
+        }
+    }
+
+    #[test]
+    fn the_listed_fields_exist_and_do_not_name_the_viewer() {
+        for (ty, fields) in SAME_FOR_ALL {
+            let known = field_types().get(ty).unwrap_or_else(|| panic!("no type {ty}"));
+            for field in fields {
+                assert!(known.contains_key(*field), "{ty} has no field {field}");
+                assert!(!field.to_lowercase().contains("viewer"), "{ty}.{field}");
+            }
+        }
     }
 }

@@ -341,6 +341,9 @@ fn scripts_document_their_arguments_and_use_one_hash_tag() {
             {
                 broken.push(format!("{domain}/{name}: the header is incomplete"));
             }
+            if ["forget_", "erase_", "drop_", "wipe_"].iter().any(|verb| name.starts_with(verb)) {
+                broken.push(format!("{domain}/{name}: CONTRIBUTING.md lists the verbs of removal"));
+            }
             let tags: std::collections::HashSet<&str> = header
                 .iter()
                 .filter(|line| line.contains("KEYS"))
@@ -352,7 +355,7 @@ fn scripts_document_their_arguments_and_use_one_hash_tag() {
             }
         }
     }
-    assert_no_violations("a script with an incomplete header or several hash tags", broken);
+    assert_no_violations("a script with an incomplete header, several hash tags or another verb of removal", broken);
 }
 
 #[test]

@@ -195,7 +195,7 @@ async fn check_rows(reader: &AuditReader, chat: ChatId, bucket: u64, key: &str, 
         }
         // Texts of a deleted account count for nobody before their rows are emptied.
         let is_deleted = row.sender.is_some_and(|sender| missing.contains(&sender));
-        if !is_deleted && bits.read::<u64>(number) != Some(u64::from(row.is_living_text())) {
+        if !is_deleted && bits.read::<u64>(number) != Some(u64::from(row.is_present_text())) {
             found.add(key, format!("the bit of its row {number} is wrong"));
         }
     }
@@ -213,7 +213,7 @@ async fn check_reactions(
     let row = reader.query([sequence], |number| cmd("HGET").arg(keys::rows_with(chat, number)).arg(number).take()).await?;
     let row = row.read::<Option<String>>(&sequence).flatten().and_then(|record| Row::parse(&record));
     let size = reader.query([key], |key| cmd("ZCARD").arg(key).take()).await?.read::<u64>(&key).unwrap_or(0);
-    match row.filter(Row::is_living_text) {
+    match row.filter(Row::is_present_text) {
         None => found.add(key, "there is no such text"),
         Some(row) if row.reactions.iter().map(|(_, count)| count).sum::<u64>() != size => {
             found.add_with(key, "its text has another number of reactions", size.to_string());

@@ -124,7 +124,7 @@ pub(super) fn unread_muted(user: UserId) -> String {
     audit::id_key("chats_unread_muted:{", user.0)
 }
 
-/// ZSET, chat id → the end of the account's mute, in ms; 2^53 - 1 for good. At most the account's chats.
+/// ZSET, chat id → the end of the account's mute, in ms; 2^53 - 1 for no end. At most the account's chats.
 pub(super) fn mutes(user: UserId) -> String {
     audit::id_key("chat_mutes:{", user.0)
 }

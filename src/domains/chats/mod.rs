@@ -82,4 +82,4 @@ pub use model::{
 };
 pub use service::ChatEventContent;
 pub use service::delivery::DeliveryFetcher;
-use store::rows::is_for_good;
+use store::rows::has_no_end;

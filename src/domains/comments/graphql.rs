@@ -88,7 +88,7 @@ object! {
         Box::pin(load(request(ctx)?, Some(parent))).await
     }
 
-    /// Status that the thread belongs to. Null if the status has just been deleted.
+    /// Status that the thread belongs to. Null if the status was deleted while the request ran.
     async fn status(&self, ctx: &Context<'_>) -> Result<Option<StatusObject>> {
         Box::pin(load_status(request(ctx)?, self.0.comment.id.status)).await
     }

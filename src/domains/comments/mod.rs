@@ -27,7 +27,7 @@
 //! the comment's. The status's `comments` is the number of all comments that are not deleted. A deleted comment keeps its position, its counts and its path (`gone`) while `places` is not 0, and loses
 //! its votes, author and text; it leaves the thread with the last of its replies. Nothing can be below a missing comment: a comment exists
 //! if its status and all of its ancestors do ([`service::load_visible`], and every script). A thread and its authors' indexes agree; the
-//! thread is the truth. Votes of deleted accounts stay counted; a voter is stored as a keyed hash, which names nobody.
+//! thread is authoritative. Votes of deleted accounts stay counted; a voter is stored as a keyed hash, which names nobody.
 //!
 //! **Branches.** To remove a comment with its branch, one script deletes its own members and hash, lowers the counts of its ancestors, and
 //! records it in `fallen`: from then on the branch cannot be read or extended. The comments below are deleted from the top down, in passes.

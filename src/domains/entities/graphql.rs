@@ -140,7 +140,7 @@ impl TagObject {
     }
 
     /// Number of public statuses that have the tag, the same for all viewers. Exact for the account that made the last change; statuses of an account that
-    /// becomes private or public follow within seconds. At most 1,000,000: the newest.
+    /// becomes private or public follow within seconds. Only the newest 1,000,000 statuses are counted.
     async fn statuses_count(&self, ctx: &Context<'_>) -> Result<u64> {
         Ok(Box::pin(request(ctx)?.loaders().tag_counts.load(self.0.clone())).await?)
     }

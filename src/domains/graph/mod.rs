@@ -13,10 +13,10 @@
 //! and the id holds the time.
 //!
 //! **Invariants.** An edge is on both sides with the same id. The counts in `user:{id}` equal the sets, since one script changes a set and
-//! its count. A follow is two idempotent steps on two tags. The follower's side is the truth while the follower's account exists; the
+//! its count. A follow is two idempotent steps on two tags. The follower's side is authoritative while the follower's account exists; the
 //! writer of the other side reads the follower's side again afterwards.
 //!
-//! **Requests.** Following a private account makes a request. The requester's side is the truth, as with follows, and lies on the tag of the
+//! **Requests.** Following a private account makes a request. The requester's side is authoritative, as with follows, and lies on the tag of the
 //! requester's follows: one script turns an accepted request into a follow. A follow that begins beside a request, of a friend or of an account that
 //! became public, ends the request when it is settled. The other side is settled together with that of follows ([`service::settle`]): its script
 //! reads on its own tag whether the account is private. If the account became public after the requester had read that it is private, the request

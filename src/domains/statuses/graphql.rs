@@ -127,7 +127,7 @@ object! {
         Ok(Box::pin(request(ctx)?.loaders().reposts.load(self.0.status.id)).await?)
     }
 
-    /// Whether the viewer may reply to this status: its author and the author of the first status of the conversation permit it. False without a session.
+    /// Whether the viewer may reply to this status: its `replyPolicy` and that of the first status of the conversation permit it. False without a session.
     async fn viewer_can_reply(&self, ctx: &Context<'_>) -> Result<bool> {
         let request = request(ctx)?;
         match request.viewer_id() {
@@ -151,7 +151,7 @@ object! {
         ctx: &Context<'_>,
         #[graphql(desc = "Number of entries from the first status on. Default: 20. Maximum: 100.")] first: Option<i32>,
         #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
-        #[graphql(desc = "Number of the nearest entries, or of those directly before `before`. Maximum: 100.")] last: Option<i32>,
+        #[graphql(desc = "Number of entries from the end of the list, which are nearest to this status, or directly before `before`. Maximum: 100.")] last: Option<i32>,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
     ) -> Result<Connection<ConversationEntries>> {
         let args = PageArgs { first, after, last, before };

@@ -21,7 +21,7 @@
 //!
 //! **Invariants.** `likes` equals the size of `likers`. Every entry of a profile is a status of that author, and the author's `posts`
 //! equals the size of the profile. Each pair changes in one script. A deleted status is hidden from every reader at once, and so is a
-//! status whose author's account was deleted ([`service::load_visible`]). A like is on both sides with the same id. The status's side is the truth
+//! status whose author's account was deleted ([`service::load_visible`]). A like is on both sides with the same id. The status's side is authoritative
 //! while the status exists; its likers are kept beyond its deletion until each has removed the status from their own set. The same holds for
 //! bookmarks and reposts ([`Mark`]); `bookmarks` and `reposts` in `user:{id}` equal the sizes of `bookmarks:{id}` and `reposts:{id}`, and `reposts` in
 //! `status:{id}` that of `reposters:{id}`. A pin is a status in the account's profile: the script that removes a

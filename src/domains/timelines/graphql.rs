@@ -193,7 +193,7 @@ impl TimelineEntry {
 }
 
 object! {
-    /// A status at its place in a timeline.
+    /// An entry of a timeline: a status, or a repost of one.
     "TimelineEntry": TimelineEntry { list, position, seen, promotion, repost } {
         /// Id of this entry, unique in all timelines. `node` does not accept it.
         "id" id: GlobalId = entry_id(*list, *position, promotion.is_some());

@@ -31,7 +31,7 @@ object! {
         /// Biography: at most 160 grapheme clusters. Empty if the account has none.
         "bio" bio: Text<'_> = Text(&user.bio);
 
-        /// Whether the account is private: only its followers and friends see its statuses, its followers and whom it follows.
+        /// Whether the account is private: only its followers and friends see its statuses, its followers and the accounts that it follows.
         "isPrivate" is_private: bool = user.is_private;
 
         /// Time of the sign-up.

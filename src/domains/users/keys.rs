@@ -17,7 +17,7 @@ const SHARDS: u32 = 4_096;
 
 /// HASH `id login name bio followers following posts signup` (signup in ms since the epoch), and `devices`, a random number to which device
 /// tokens are bound, once the account has revoked them. `private` is 1 for a private account. `mutes blocks blocked_by friends bookmarks reposts` count the members of
-/// the sets of these names, and `relations` changes of the first four; a count of 0 may be missing. At most 16 fields, no time to live.
+/// the sets of these names, and `relations` changes of the first four; a count of 0 may be missing. At most 17 fields, no time to live.
 pub fn user(id: UserId) -> String {
     audit::id_key("user:{", id.0)
 }

@@ -2,7 +2,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `user:{id}` | HASH | the account as in "Redis in Action" (8.1.1), a bio, and the epoch of its device tokens, `private` 1 for a private account; no secrets | 10 fields |
+//! | `user:{id}` | HASH | the account as in "Redis in Action" (8.1.1), its bio, whether it is private, the sizes of its sets in other domains, and the epoch of its device tokens; no secrets | 17 fields |
 //! | `users:{shard}` | HASH | login in lower case → id, over 4,096 shards | one field for each account |
 //! | `freed:{shard}:digest` | STRING | when the login of a deleted account can be claimed again | 30 days |
 //! | `password:{id}` | STRING | the argon2id hash, in its own key so that no reader of accounts sees it | 1 for each account |

@@ -201,3 +201,24 @@ pub(super) async fn password_record(db: &Db, id: UserId) -> Result<Option<Passwo
 pub(super) async fn password(db: &Db, id: UserId) -> Result<Option<String>, Error> {
     db.read(cmd("GET").arg(keys::password(id)).take()).await
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fields_of_an_account_are_documented() {
+        let keys = include_str!("keys.rs");
+        let (before, _) = keys.split_once("pub fn user(").expect("the key");
+        let doc: Vec<&str> = before.lines().rev().take_while(|line| line.starts_with("///")).collect();
+        let words: BTreeSet<&str> = doc.iter().flat_map(|line| line.split([' ', '`'])).collect();
+        let fields = User::names().into_iter().chain([DEVICE_EPOCH]).collect::<Vec<_>>();
+        for field in &fields {
+            assert!(words.contains(field), "the documentation of `user:{{id}}` in keys.rs does not name {field}");
+        }
+        let bound = format!("{} fields", fields.len());
+        assert!(doc.iter().any(|line| line.contains(&format!("At most {bound},"))), "keys.rs: {bound}");
+        let row = include_str!("mod.rs").lines().find(|line| line.starts_with("//! | `user:{id}`")).expect("its row");
+        assert!(row.ends_with(&format!("| {bound} |")), "mod.rs: {bound}");
+    }
+}

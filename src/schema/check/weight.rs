@@ -1,13 +1,14 @@
 //! The factor of a field: how many times its selection can be in the response; and its weight: the cost of the field itself.
 
+use super::super::definitions::{fields_of, types};
 use crate::base::page;
+use crate::base::rate_limits::Limit;
 use crate::domains::ads::{DEFAULT_DAYS, KEYWORDS_BYTES, MAX_DAYS, SNIPPET_BYTES};
 use crate::domains::chats;
 use crate::domains::comments;
 use crate::domains::statuses::MAX_PINS;
-use async_graphql::parser::parse_schema;
-use async_graphql::parser::types::{BaseType, Field, FieldDefinition, TypeKind, TypeSystemDefinition};
-use async_graphql::{Positioned, Value, Variables};
+use async_graphql::parser::types::{BaseType, Field, FieldDefinition, TypeKind};
+use async_graphql::{Value, Variables};
 use async_graphql_value::Value as Literal;
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -24,7 +25,7 @@ const LISTS: [(&str, usize); 15] = [
     ("viewerSessions", 10),
     ("pinnedStatuses", MAX_PINS),
     ("invalidClicksByReason", 7),
-    ("rates", 14),
+    ("rates", Limit::ALL.len()),
     ("mentions", 5),
     ("tags", 5),
     ("links", 5),
@@ -40,7 +41,7 @@ const LONG_TEXT_FIELDS: [(&str, usize); 4] = [
     // Of a comment. A status has at most a quarter of it.
     ("message", comments::MESSAGE_BYTES),
     ("snippet", SNIPPET_BYTES),
-    // Of a row of a chat.
+    // Of a message in a chat.
     ("text", chats::TEXT_BYTES),
 ];
 
@@ -80,7 +81,7 @@ pub(super) fn days(field: &Field, variables: &Variables) -> usize {
     }
 }
 
-/// Number of texts of each chat of `pendingMessages`, from the argument `perChat`.
+/// Number of messages of each chat of `pendingMessages`, from the argument `perChat`.
 pub(super) fn per_chat(field: &Field, variables: &Variables) -> usize {
     match argument(field, variables, "perChat") {
         ArgumentSize::Number(size) => {
@@ -118,26 +119,21 @@ fn connections() -> &'static HashSet<String> {
     static NAMES: OnceLock<HashSet<String>> = OnceLock::new();
     NAMES.get_or_init(|| {
         let is_page = |base: &BaseType| matches!(base, BaseType::Named(name) if name.ends_with("Connection"));
-        let pages = fields().filter(|field| is_page(&field.node.ty.node.base));
-        pages.map(|field| field.node.name.node.to_string()).collect()
+        let pages = fields().filter(|field| is_page(&field.ty.node.base));
+        pages.map(|field| field.name.node.to_string()).collect()
     })
 }
 
 /// The fields of all objects of the schema.
-fn fields() -> impl Iterator<Item = Positioned<FieldDefinition>> {
-    let schema = parse_schema(crate::schema::build().sdl()).map(|document| document.definitions).unwrap_or_default();
-    schema.into_iter().flat_map(|definition| match definition {
-        TypeSystemDefinition::Type(definition) => match definition.node.kind {
-            TypeKind::Object(object) => object.fields,
-            _ => Vec::new(),
-        },
-        _ => Vec::new(),
-    })
+fn fields() -> impl Iterator<Item = FieldDefinition> {
+    types().filter(|ty| matches!(ty.kind, TypeKind::Object(_))).flat_map(fields_of)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::definitions::base_name;
     use super::*;
+    use async_graphql::parser::types::TypeDefinition;
     use std::collections::BTreeSet;
 
     /// Fields with short texts, and the approximate maximum of their bytes.
@@ -170,19 +166,11 @@ mod tests {
         ("text", chats::TEXT_BYTES),
     ];
 
-    /// The name of a type without its lists.
-    fn base(ty: &BaseType) -> String {
-        match ty {
-            BaseType::Named(name) => name.to_string(),
-            BaseType::List(inner) => base(&inner.base),
-        }
-    }
-
     #[test]
     fn every_text_field_has_a_bound_and_a_matching_weight() {
         let texts: BTreeSet<String> = fields()
-            .filter(|field| base(&field.node.ty.node.base) == "String")
-            .map(|field| field.node.name.node.to_string())
+            .filter(|field| base_name(&field.ty.node.base) == "String")
+            .map(|field| field.name.node.to_string())
             .collect();
         let bounded: BTreeSet<String> = SHORT.iter().map(|(name, _)| (*name).to_owned()).collect();
         assert_eq!(texts, bounded, "add the bound of a text here, and to `LONG_TEXT_FIELDS` if it exceeds {POINT} bytes");
@@ -191,6 +179,37 @@ mod tests {
         }
         assert_eq!((weight("message"), weight("keywords"), weight("snippet"), weight("id")), (2, 28, 2, 1));
         const { assert!(crate::domains::statuses::MESSAGE_BYTES <= comments::MESSAGE_BYTES) };
+    }
+
+    /// Lists of objects that are not in [`LISTS`], because another rule counts their items.
+    const NOT_LISTED: [&str; 6] = [
+        // One page of the connection around them, whose size is the factor of both.
+        "edges",
+        // By the number of `ids`.
+        "nodes",
+        // By `days` and `perChat`: see `measure.rs`.
+        "days",
+        "messages",
+        // One: most ad requests ask for one ad. The limit `ads` and the charge for work bound larger ones.
+        "impressions",
+        // Usually empty.
+        "userErrors",
+    ];
+
+    #[test]
+    fn every_list_of_objects_has_a_usual_number_of_items() {
+        let has_fields = |ty: &TypeDefinition| !matches!(ty.kind, TypeKind::Scalar | TypeKind::Enum(_));
+        let objects: HashSet<String> = types().filter(has_fields).map(|ty| ty.name.node.to_string()).collect();
+        let is_list = |base_type: &BaseType| matches!(base_type, BaseType::List(_)) && objects.contains(&base_name(base_type));
+        let lists: BTreeSet<String> =
+            fields().filter(|field| is_list(&field.ty.node.base)).map(|field| field.name.node.to_string()).collect();
+        let is_counted = |name: &&String| LISTS.iter().any(|(list, _)| list == name) || NOT_LISTED.contains(&name.as_str());
+        let forgotten: Vec<&String> = lists.iter().filter(|name| !is_counted(name)).collect();
+        assert_eq!(forgotten, [""; 0], "add them to `LISTS`: they cost as one item");
+        for name in NOT_LISTED {
+            assert!(lists.contains(name), "no field {name} is a list of objects");
+        }
+        assert!(LISTS.contains(&("rates", Limit::ALL.len())), "`serverLimits` has one for each limit");
     }
 
     #[test]

@@ -20,6 +20,7 @@ async fn a_group_has_at_most_five_hundred_members() {
     assert_eq!(added["chat"], json!({ "id": chat, "membersCount": 500, "newestSequence": 249 }));
     let refused = run(owner, "AddChatMembers", json!({ "chatId": chat, "userIds": ids[500..501] })).await;
     assert_eq!((&refused["userErrors"][0]["code"], &refused["chat"]), (&json!("LIMIT_REACHED"), &json!(null)));
+    assert_eq!(refused["userErrors"][0]["message"], "A group has at most 500 members.");
     run_ok(owner, "AddChatMembers", json!({ "chatId": chat, "userIds": ids[400..500] })).await;
     app.drain().await;
     let last = &people[499];

@@ -21,18 +21,18 @@ enum Rule {
     /// None: the object belongs to the viewer.
     Own,
     /// None: the parent object was checked, and the field returns nothing of other accounts.
-    Judged,
+    CheckedByParent,
 }
 
 const ROWS: [(&str, Rule); 177] = {
-    use Rule::{Deliver, Discover, Judged, Name, Own, ReadProfile, View};
+    use Rule::{CheckedByParent, Deliver, Discover, Name, Own, ReadProfile, View};
     [
         ("Ad.campaign", Own),
         // An ad promotes a status of its owner.
         ("Ad.status", Own),
         ("Campaign.ads", Own),
         // Null for a comment that a block hides.
-        ("Comment.author", Judged),
+        ("Comment.author", CheckedByParent),
         ("Comment.parent", View),
         // Chats exist for their members only; accounts in them are shown by `can_discover`, and blocks hide texts in groups.
         ("Chat.members", Own),
@@ -41,7 +41,7 @@ const ROWS: [(&str, Rule); 177] = {
         ("Chat.viewerMember", Own),
         ("Chat.viewerPeer", Discover),
         ("ChatMember.user", Discover),
-        ("ChatMessage.reactions", Judged),
+        ("ChatMessage.reactions", CheckedByParent),
         ("ChatMessage.replyTo", View),
         ("ChatMessage.sender", Discover),
         ("ChatMessage.subject", Discover),
@@ -97,7 +97,7 @@ const ROWS: [(&str, Rule); 177] = {
         ("CommentThread.comments", View),
         ("CommentThread.tree", View),
         ("CommentVoted.comment", View),
-        ("MentionEntity.user", Judged),
+        ("MentionEntity.user", CheckedByParent),
         ("ConversationEntry.replies", View),
         ("ConversationEntry.status", View),
         ("Mutation.acceptFollowRequest", Discover),
@@ -115,8 +115,8 @@ const ROWS: [(&str, Rule); 177] = {
         ("Mutation.deleteStatus", Own),
         ("Mutation.editComment", View),
         ("Mutation.editStatus", Own),
-        // Tags are there for everybody; `Tag.timeline` asks about their statuses.
-        ("Mutation.followTag", Judged),
+        // Everybody can see tags; `Tag.timeline` checks their statuses.
+        ("Mutation.followTag", CheckedByParent),
         ("Mutation.followUser", Discover),
         ("Mutation.likeStatus", View),
         ("Mutation.logIn", Own),
@@ -146,7 +146,7 @@ const ROWS: [(&str, Rule); 177] = {
         ("Mutation.stopCampaign", Own),
         ("Mutation.unblockUser", Discover),
         ("Mutation.undoRepost", View),
-        ("Mutation.unfollowTag", Judged),
+        ("Mutation.unfollowTag", CheckedByParent),
         ("Mutation.unfollowUser", Discover),
         ("Mutation.unlikeStatus", View),
         ("Mutation.unmuteUser", Discover),
@@ -159,7 +159,7 @@ const ROWS: [(&str, Rule); 177] = {
         // Accounts; statuses and comments by `can_view`.
         ("Query.node", Discover),
         ("Query.nodes", Discover),
-        ("Query.tag", Judged),
+        ("Query.tag", CheckedByParent),
         ("Query.user", Discover),
         ("Query.viewer", Own),
         // All accounts that the viewer blocks, also those that block the viewer.
@@ -177,8 +177,8 @@ const ROWS: [(&str, Rule); 177] = {
         ("Status.ancestors", View),
         // Null for all but the author.
         ("Status.audienceList", Own),
-        ("Status.author", Judged),
-        ("Status.commentThread", Judged),
+        ("Status.author", CheckedByParent),
+        ("Status.commentThread", CheckedByParent),
         ("Status.likers", Name),
         ("Status.edits", Discover),
         ("Status.entities", Discover),
@@ -199,14 +199,14 @@ const ROWS: [(&str, Rule); 177] = {
         ("Subscription.tagTimelineEvents", Deliver),
         ("Subscription.viewerMentionEvents", Deliver),
         ("Tag.timeline", Deliver),
-        ("TagEntity.tag", Judged),
+        ("TagEntity.tag", CheckedByParent),
         // `can_deliver` for homes, lists and promoted entries; `can_view` for a profile.
         ("TextEntities.mentions", Discover),
-        ("TextEntities.tags", Judged),
+        ("TextEntities.tags", CheckedByParent),
         ("Timeline.entries", Deliver),
         // The account whose profile it is.
-        ("TimelineEntry.repostedBy", Judged),
-        ("TimelineEntry.status", Judged),
+        ("TimelineEntry.repostedBy", CheckedByParent),
+        ("TimelineEntry.status", CheckedByParent),
         ("User.followers", ReadProfile),
         ("User.following", ReadProfile),
         ("User.friends", Name),
@@ -221,11 +221,13 @@ const ROWS: [(&str, Rule); 177] = {
 };
 
 /// The types that the policy applies to.
-const JUDGED: [&str; 3] = ["Comment", "Status", "User"];
+const CHECKED_TYPES: [&str; 3] = ["Comment", "Status", "User"];
 /// Suffixes of types that only contain objects: the fields that return such a type have the rows.
-const PLUMBING: [&str; 3] = ["Payload", "Connection", "Edge"];
+const CONTAINER_SUFFIXES: [&str; 3] = ["Payload", "Connection", "Edge"];
 /// The fields of inputs that name an account, a status or a comment.
-const IDS: [&str; 6] = ["commentId", "parentId", "quotedStatusId", "replyToId", "statusId", "userId"];
+const IDS: [&str; 7] = ["commentId", "parentId", "quotedStatusId", "replyToId", "statusId", "userId", "userIds"];
+/// The fields of inputs with ids of other objects, which only their owner or their members can use.
+const OTHER_IDS: [&str; 8] = ["adId", "audienceListId", "campaignId", "chatId", "listId", "messageId", "sessionId", "websiteId"];
 
 struct SchemaTypes {
     fields: BTreeMap<String, Vec<FieldDefinition>>,
@@ -256,8 +258,8 @@ impl SchemaTypes {
     }
 
     /// Returns whether a type leads to an object of the policy without another such object in between.
-    fn leads_to_judged(&self, ty: &str, seen: &mut BTreeSet<String>) -> bool {
-        if JUDGED.contains(&ty) {
+    fn leads_to_checked_type(&self, ty: &str, seen: &mut BTreeSet<String>) -> bool {
+        if CHECKED_TYPES.contains(&ty) {
             return true;
         }
         if !seen.insert(ty.to_owned()) {
@@ -267,7 +269,7 @@ impl SchemaTypes {
             Some(implementors) => implementors.clone(),
             None => self.fields.get(ty).into_iter().flatten().map(|field| named(&field.ty.node)).collect(),
         };
-        next.iter().any(|ty| self.leads_to_judged(ty, seen))
+        next.iter().any(|ty| self.leads_to_checked_type(ty, seen))
     }
 
     /// Returns whether a mutation takes the id of an account, a status or a comment.
@@ -279,9 +281,9 @@ impl SchemaTypes {
     /// Returns the fields that need a row.
     fn surfaces(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
-        for (ty, fields) in self.fields.iter().filter(|(ty, _)| !PLUMBING.iter().any(|end| ty.ends_with(end))) {
+        for (ty, fields) in self.fields.iter().filter(|(ty, _)| !CONTAINER_SUFFIXES.iter().any(|end| ty.ends_with(end))) {
             for field in fields {
-                if self.leads_to_judged(&named(&field.ty.node), &mut BTreeSet::new()) || self.takes_id(field) {
+                if self.leads_to_checked_type(&named(&field.ty.node), &mut BTreeSet::new()) || self.takes_id(field) {
                     found.insert(format!("{ty}.{}", field.name.node));
                 }
             }
@@ -318,6 +320,14 @@ fn every_surface_has_a_policy_function() {
 }
 
 #[test]
+fn every_id_in_an_input_is_known() {
+    let types = SchemaTypes::parse(&waxwing::schema::sdl());
+    let ids = types.inputs.values().flatten().filter(|input| named(&input.ty.node) == "ID").map(|input| input.name.node.as_str());
+    let unknown: Vec<&str> = ids.filter(|name| !IDS.contains(name) && !OTHER_IDS.contains(name)).collect();
+    assert_eq!(unknown, [""; 0], "Does it name an account, a status or a comment? Add it to `IDS`, otherwise to `OTHER_IDS`.");
+}
+
+#[test]
 fn a_new_surface_without_a_row_is_found() {
     let sdl = waxwing::schema::sdl();
     for (ty, field, found) in [
@@ -334,10 +344,10 @@ fn a_new_surface_without_a_row_is_found() {
 }
 
 #[test]
-fn every_row_that_asks_is_covered_by_a_case() {
+fn every_row_with_a_policy_function_has_a_case() {
     let covered = super::covered();
-    let asks = |rule: Rule| !matches!(rule, Rule::Own | Rule::Judged);
+    let needs_case = |rule: Rule| !matches!(rule, Rule::Own | Rule::CheckedByParent);
     let uncovered: Vec<&str> =
-        ROWS.iter().filter(|(field, rule)| asks(*rule) && !covered.contains(field)).map(|(field, _)| *field).collect();
+        ROWS.iter().filter(|(field, rule)| needs_case(*rule) && !covered.contains(field)).map(|(field, _)| *field).collect();
     assert_eq!(uncovered, [""; 0]);
 }

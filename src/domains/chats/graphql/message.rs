@@ -1,4 +1,4 @@
-//! Rows of chats in GraphQL.
+//! Messages of chats in GraphQL.
 
 use super::super::model::{ChatView, MessageKind, Role};
 use super::super::service::{self, ShownMessage};
@@ -15,7 +15,7 @@ schema_enum! {
     MessageKind as "ChatMessageKind";
 }
 
-/// A row of a chat as the viewer sees it.
+/// A message of a chat as the viewer sees it.
 pub struct ChatMessageObject(pub ShownMessage);
 
 impl ChatMessageObject {
@@ -30,47 +30,51 @@ impl ChatMessageObject {
 }
 
 object! {
-    /// A row of a chat: a text, or a change of the group. Rows are numbered without gaps, in one order for all members.
+    /// A message of a chat: a text message, or a system message about a change of the group. Messages are numbered without gaps, in one order for all members.
     "ChatMessage": ChatMessageObject(shown) {
         /// Global id, accepted by `node`.
         "id" id: GlobalId = shown.id.global_id();
 
-        /// Number of the row in its chat, from 1.
+        /// Sequence number of the message in its chat, from 1.
         "sequence" sequence: u64 = shown.id.sequence;
 
-        /// Kind of the row.
+        /// Kind of the message.
         "kind" kind: MessageKind = shown.row.kind;
 
-        /// Text of a `TEXT`: 1 to 2,000 grapheme clusters, empty if it is deleted or hidden. The new name of a `RENAMED`. Otherwise empty.
+        /// Text of a `TEXT`: 1 to 2,000 grapheme clusters, empty if the message is deleted or hidden. For `RENAMED`: the new name of the group. Empty for other
+        /// kinds.
         "text" text: Text<'_> = Text(if shown.is_hidden { "" } else { &shown.row.text });
 
-        /// Time of sending. Never before that of an earlier row.
+        /// Time of sending. Never before that of an earlier message.
         "sentAt" sent_at: DateTime = DateTime(shown.row.sent_at);
 
-        /// Time of the last change of the text. Null if it was never changed, or is deleted or hidden.
+        /// Time of the last edit. Null if the message was never edited, and if it is deleted or hidden.
         "editedAt" edited_at: Option<DateTime> = shown.row.edited_at.filter(|_| !shown.is_hidden).map(DateTime);
 
-        /// Whether the text is deleted. Its place remains.
+        /// Whether the message is deleted. It keeps its sequence number.
         "isDeleted" is_deleted: bool = shown.row.is_deleted;
 
-        /// Whether the text is hidden from the viewer in a group, because its sender blocks the viewer or is blocked by the viewer. Its place remains.
+        /// Whether the message is hidden from the viewer in a group, because its sender blocks the viewer or is blocked by the viewer. It keeps its sequence
+        /// number.
         "isHidden" is_hidden: bool = shown.is_hidden;
 
-        /// New role of the subject of a `ROLE_CHANGED`. Otherwise null.
+        /// New role of `subject`. Null for kinds other than `ROLE_CHANGED`.
         "role" role: Option<Role> = shown.row.role;
     }
 
-    /// Account that wrote the text, or made the change. Null if it was deleted, if the text is hidden, and if the viewer cannot see the account.
+    /// Account that sent the message, or made the change. Null if the account or the message was deleted, if the message is hidden, and if the viewer cannot
+    /// see the account.
     async fn sender(&self, ctx: &Context<'_>) -> Result<Option<UserObject>> {
         Box::pin(find_account(request(ctx)?, self.sender_id())).await
     }
 
-    /// Account that a change of members is about. Null for other rows, if it was deleted, and if the viewer cannot see the account.
+    /// Account that has joined, has left or was removed, or whose role has changed. Null for other kinds, if the account was deleted, and if the viewer cannot
+    /// see it.
     async fn subject(&self, ctx: &Context<'_>) -> Result<Option<UserObject>> {
         Box::pin(find_account(request(ctx)?, self.0.row.subject)).await
     }
 
-    /// Text that this one answers. Null if it answers none, if it is deleted or hidden, and if the viewer cannot read the answered text.
+    /// The text message that this one replies to. Null if it replies to none, if it is deleted or hidden, and if the viewer cannot read the other message.
     async fn reply_to(&self, ctx: &Context<'_>) -> Result<Option<Self>> {
         let Some(sequence) = self.0.row.reply_to.filter(|_| !self.0.is_hidden) else { return Ok(None) };
         let id = ChatMessageId { chat: self.0.id.chat, sequence };
@@ -78,7 +82,7 @@ object! {
         Ok(shown.map(Self))
     }
 
-    /// Reactions, in the order in which each emoji first came. At most 12.
+    /// Reactions by emoji, in the order of the first reaction with each. At most 12. Empty if the message is deleted or hidden.
     async fn reactions(&self) -> List<MessageReaction> {
         let reactions = if self.is_empty() { &[][..] } else { &self.0.row.reactions };
         let reaction = |(emoji, count): &(String, u64)| MessageReaction { id: self.0.id, emoji: emoji.clone(), count: *count };
@@ -112,7 +116,7 @@ impl MessageReaction {
         Ok(Box::pin(request(ctx)?.loaders().chat_reactions.load(key)).await?)
     }
 
-    /// Accounts that have reacted with it, the newest first, without those that the viewer cannot see.
+    /// Accounts that have reacted with it, the newest reaction first, without those that the viewer cannot see.
     async fn reactors(
         &self,
         ctx: &Context<'_>,
@@ -146,7 +150,7 @@ impl ConnectionKind for Reactors {
     type EdgeFields = EmptyFields;
 }
 
-/// The rows of a chat.
+/// The messages of a chat.
 pub(super) struct ChatMessages;
 
 impl ConnectionKind for ChatMessages {
@@ -157,12 +161,12 @@ impl ConnectionKind for ChatMessages {
     type EdgeFields = EmptyFields;
 }
 
-/// The bounds of the rows that the viewer can read.
+/// The bounds of the messages that the viewer can read.
 #[derive(SimpleObject)]
 pub(super) struct MessageBounds {
-    /// Number of the newest row. 0 before the first one.
+    /// Sequence number of the newest message. 0 if there is none.
     newest_sequence: u64,
-    /// Lowest number of a row that the viewer can read. Null if there is none.
+    /// Lowest sequence number of a message that the viewer can read. Null if there is none.
     oldest_sequence: Option<u64>,
 }
 

@@ -39,7 +39,7 @@ schema_enum! {
 pub struct ChatObject(pub Arc<ChatView>);
 
 object! {
-    /// A chat: the direct messages of two accounts, or a group. Only its members see it.
+    /// A chat: the direct chat of two accounts, or a group. Only its members can read it.
     "Chat": ChatObject(view) {
         /// Global id, accepted by `node`.
         "id" id: GlobalId = view.id.global_id();
@@ -50,19 +50,19 @@ object! {
         /// Name of the group: 1 to 50 grapheme clusters. Null for a direct chat.
         "name" name: Option<Text<'_>> = (view.kind == ChatKind::Group).then_some(Text(&view.name));
 
-        /// What those who join the group later can read. `ALL` for a direct chat.
+        /// Which messages accounts that join later can read. `ALL` for a direct chat.
         "history" history: ChatHistory = view.history;
 
         /// Time of creation.
         "createdAt" created_at: DateTime = DateTime(view.id.time());
 
-        /// Number of members, with those who have not accepted yet.
+        /// Number of members, including those that have not accepted the chat.
         "membersCount" members_count: u64 = view.members;
 
-        /// Number of the newest row. 0 before the first one.
+        /// Sequence number of the newest message. 0 if there is none.
         "newestSequence" newest_sequence: u64 = view.newest;
 
-        /// What the viewer has done with the chat: `REQUEST` while it waits for `acceptChatRequest`.
+        /// State of the chat for the viewer: `REQUEST` until `acceptChatRequest`, then `ACTIVE`.
         "viewerState" viewer_state: ChatState = view.state();
 
         /// Whether the viewer has archived the chat.
@@ -74,12 +74,12 @@ object! {
         Box::pin(find_account(request(ctx)?, self.0.peer_id())).await
     }
 
-    /// Whether a text that the viewer sent now would be accepted.
+    /// Whether the viewer can send a message now, apart from rate limits.
     async fn viewer_can_send(&self, ctx: &Context<'_>) -> Result<bool> {
         Ok(Box::pin(service::can_send(&request(ctx)?.loaders(), &self.0)).await?)
     }
 
-    /// Number of unread texts by others that the viewer can read.
+    /// Number of unread text messages of other members that the viewer can read.
     async fn viewer_unread_count(&self, ctx: &Context<'_>) -> Result<u64> {
         Ok(Box::pin(service::unread_count(&request(ctx)?.loaders(), &self.0)).await?)
     }
@@ -89,10 +89,10 @@ object! {
         Ok(self.0.is_muted(request(ctx)?.app.now()))
     }
 
-    /// End of the viewer's mute. Null without a mute, and for one without an end.
+    /// End of the viewer's mute. Null if the viewer has not muted the chat (`viewerHasMuted`), and for a mute until `unmuteChat`.
     async fn viewer_muted_until(&self, ctx: &Context<'_>) -> Result<Option<DateTime>> {
         let now = request(ctx)?.app.now();
-        let until = self.0.muted_until.filter(|until| *until > now && !super::is_for_good(*until));
+        let until = self.0.muted_until.filter(|until| *until > now && !super::has_no_end(*until));
         Ok(until.map(DateTime))
     }
 
@@ -102,12 +102,12 @@ object! {
         Ok(viewer.map(|viewer| ChatMemberObject(service::member_of(viewer, &self.0))))
     }
 
-    /// The newest row, of any kind. Null if the viewer can read none.
+    /// The newest message, of any kind. Null if the viewer can read none.
     async fn newest_message(&self, ctx: &Context<'_>) -> Result<Option<ChatMessageObject>> {
         Box::pin(self.newest(request(ctx)?)).await
     }
 
-    /// Rows of the chat, the newest first. With `around`, the rows next to a number: at most half of `first` on either side.
+    /// Messages of the chat, the newest first. With `around`, the messages next to a sequence number: at most half of `first` on either side.
     async fn messages(
         &self,
         ctx: &Context<'_>,
@@ -115,12 +115,12 @@ object! {
         #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
         #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
-        #[graphql(desc = "Number of a row: the page has the rows next to it. Can be combined with `first` only.")] around: Option<i32>,
+        #[graphql(desc = "Sequence number of the message in the middle of the page. Can be combined with `first` only.")] around: Option<i32>,
     ) -> Result<Connection<ChatMessages>> {
         Box::pin(self.page_of_messages(request(ctx)?, PageArgs { first, after, last, before }, around)).await
     }
 
-    /// Members by role, then who joined first. A member that the viewer cannot see has no `user`.
+    /// Members: the owner, then the admins, then the others, each in the order of joining. `user` is null for an account that the viewer cannot see.
     async fn members(
         &self,
         ctx: &Context<'_>,
@@ -191,8 +191,8 @@ impl ChatListFields {
         }
     }
 
-    /// Cursor of the newest state that this response shows. Pass it as `after` to `chatEvents` to receive the events from here on. The newest rows of the
-    /// chats of this page are not sent again.
+    /// Cursor of the newest state that this response shows. Pass it as `after` to `chatEvents` to receive the events from here on. Each
+    /// message that is the `newestMessage` of a chat of this page is not sent again.
     async fn sync_cursor(&self, ctx: &Context<'_>) -> Result<String> {
         match &self.sync_cursor {
             Some(cursor) => Ok(cursor.clone()),
@@ -204,7 +204,7 @@ impl ChatListFields {
     }
 }
 
-/// Chats with unread texts.
+/// Chats with unread text messages.
 struct PendingChats;
 
 impl ConnectionKind for PendingChats {
@@ -215,26 +215,26 @@ impl ConnectionKind for PendingChats {
     type EdgeFields = EmptyFields;
 }
 
-/// A chat with unread texts.
+/// A chat with unread text messages.
 #[derive(SimpleObject)]
 struct PendingChat {
     /// The chat.
     chat: ChatObject,
-    /// Its unread texts, the oldest first. At most `perChat`.
+    /// Its unread text messages, the oldest first. At most `perChat`.
     messages: List<ChatMessageObject>,
-    /// Whether there are more unread texts.
+    /// Whether the chat has more unread text messages.
     has_more: bool,
 }
 
 impl DirectSerialize for PendingChat {}
 
-/// What the viewer has chosen for its chats.
+/// Chat settings of the viewer.
 #[derive(SimpleObject)]
 #[graphql(name = "ChatSettings")]
 struct ChatSettingsObject {
-    /// Who may begin a chat with the viewer. What the viewer has accepted or begun stays open.
+    /// Who may start a chat with the viewer, or add the viewer to a group. Chats that the viewer has accepted or started are not affected.
     who_may_write: WhoMayWrite,
-    /// Whether others see what the viewer has seen, and the viewer what others have seen.
+    /// Whether read receipts are on: other members see the viewer's `seenSequence`, and the viewer sees theirs.
     shares_seen: bool,
 }
 
@@ -260,12 +260,13 @@ impl ChatQuery {
             i32,
         >,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
-        #[graphql(desc = "Which chats. Default: `INBOX`. A cursor is valid for one filter only.")] filter: Option<ChatFilter>,
+        #[graphql(desc = "Filter. Default: `INBOX`. A cursor is valid for one filter only.")] filter: Option<ChatFilter>,
     ) -> Option<Result<Connection<Chats>>> {
         Some(Box::pin(page_of_chats(ctx, PageArgs { first, after, last, before }, filter.unwrap_or_default())).await)
     }
 
-    /// Chats that wait for an answer of the viewer, the newest activity first. At most 500: as one more comes, the oldest is declined. Requires a session.
+    /// Chat requests of the viewer, the latest activity first: chats that the viewer has neither accepted nor declined. At most 500: a new one declines the
+    /// oldest. Requires a session.
     async fn viewer_chat_requests(
         &self,
         ctx: &Context<'_>,
@@ -279,13 +280,13 @@ impl ChatQuery {
         Some(Box::pin(page_of_requests(ctx, PageArgs { first, after, last, before })).await)
     }
 
-    /// Number of chats with unread texts that are neither archived nor muted. Requires a session.
+    /// Number of chats of the inbox that have unread text messages and are not muted. Requires a session.
     async fn viewer_unread_chats_count(&self, ctx: &Context<'_>) -> Option<Result<u64>> {
         Some(Box::pin(count_unread(ctx)).await)
     }
 
-    /// Unread texts of all chats at once: of every chat with any, muted ones too, by latest activity. Marks nothing as seen. `first` times `perChat` is at
-    /// most 1,000. Requires a session.
+    /// Unread text messages of the chats of the inbox, muted chats included: an entry for each chat that has any, the latest activity first. Does not mark
+    /// them as seen. `first` times `perChat` is at most 1,000. Requires a session.
     async fn pending_messages(
         &self,
         ctx: &Context<'_>,
@@ -295,12 +296,12 @@ impl ChatQuery {
             i32,
         >,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
-        #[graphql(desc = "Number of texts of each chat. Default: 20. Maximum: 100.")] per_chat: Option<i32>,
+        #[graphql(desc = "Maximum number of messages of each chat. Default: 20. Maximum: 100.")] per_chat: Option<i32>,
     ) -> Option<Result<Connection<PendingChats>>> {
         Some(Box::pin(page_of_pending(ctx, PageArgs { first, after, last, before }, per_chat)).await)
     }
 
-    /// What the viewer has chosen for its chats. Requires a session.
+    /// Chat settings of the viewer. Requires a session.
     async fn viewer_chat_settings(&self, ctx: &Context<'_>) -> Option<Result<ChatSettingsObject>> {
         Some(Box::pin(settings(ctx)).await)
     }

@@ -21,9 +21,9 @@ struct StartDirectChatInput {
 struct CreateGroupChatInput {
     /// Name: 1 to 50 grapheme clusters.
     name: String,
-    /// Ids of the accounts that are added: 1 to 250. The viewer's own, and those that are there twice, count for nothing.
+    /// Ids of the accounts to add: 1 to 250. Duplicates and the viewer's own id are ignored.
     user_ids: Vec<ID>,
-    /// What those who join later can read. Default: `FROM_JOIN`. It never changes.
+    /// Which messages accounts that join later can read. Default: `FROM_JOIN`. It cannot be changed later.
     history: Option<ChatHistory>,
     /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
     /// result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
@@ -37,7 +37,7 @@ struct SendMessageInput {
     chat_id: ID,
     /// Text: 1 to 2,000 grapheme clusters.
     text: String,
-    /// Id of a text of the same chat that this one answers.
+    /// Id of the text message of the same chat that this one replies to.
     reply_to_id: Option<ID>,
     /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
     /// result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
@@ -47,7 +47,7 @@ struct SendMessageInput {
 /// Input of `editMessage`.
 #[derive(InputObject)]
 struct EditMessageInput {
-    /// Id of a text of the viewer.
+    /// Id of a text message of the viewer.
     message_id: ID,
     /// New text: 1 to 2,000 grapheme clusters.
     text: String,
@@ -56,23 +56,23 @@ struct EditMessageInput {
 /// Input of `deleteMessage`.
 #[derive(InputObject)]
 struct DeleteMessageInput {
-    /// Id of a text.
+    /// Id of a text message.
     message_id: ID,
 }
 
 /// Input of `reactToMessage`.
 #[derive(InputObject)]
 struct ReactToMessageInput {
-    /// Id of a text.
+    /// Id of a text message.
     message_id: ID,
-    /// Exactly one emoji.
+    /// Exactly one emoji. Another text fails with `INVALID_EMOJI`.
     emoji: String,
 }
 
 /// Input of `removeReaction`.
 #[derive(InputObject)]
 struct RemoveReactionInput {
-    /// Id of a text.
+    /// Id of a text message.
     message_id: ID,
     /// The emoji of the reaction.
     emoji: String,
@@ -83,7 +83,7 @@ struct RemoveReactionInput {
 struct AddChatMembersInput {
     /// Id of a group of the viewer.
     chat_id: ID,
-    /// Ids of the accounts that are added: at most 250. Members count for nothing.
+    /// Ids of the accounts to add: at most 250. Accounts that are members already are ignored.
     user_ids: Vec<ID>,
 }
 
@@ -103,7 +103,7 @@ struct SetChatMemberRoleInput {
     chat_id: ID,
     /// Id of the member.
     user_id: ID,
-    /// New role. `OWNER` hands the group over: the viewer becomes an admin.
+    /// New role. `OWNER` transfers the group: the viewer becomes an admin.
     role: Role,
 }
 
@@ -176,14 +176,15 @@ payload! {
     LeaveChatPayload;
 }
 
-/// Mutations of chats that others notice.
+/// Mutations of chats, their messages and their members, which other members notice.
 #[derive(Default)]
 pub struct ChatMutation;
 
 #[Object]
 impl ChatMutation {
-    /// Begins the direct chat of the viewer with another account, or finds it: there is one for each two accounts. The other account notices nothing before
-    /// the first message. Requires a session.
+    /// Returns the direct chat of the viewer with another account, and creates it if there is none. The other account does not see a new chat before its
+    /// first message. If there is none, fails with `FORBIDDEN` if the viewer blocks the account or the account accepts no chats from the viewer, and with
+    /// `LIMIT_REACHED` if the viewer has 5,000 chats. Fails with `INVALID_INPUT` for the viewer's own id. Requires a session.
     async fn start_direct_chat(
         &self,
         ctx: &Context<'_>,
@@ -192,8 +193,8 @@ impl ChatMutation {
         Some(Box::pin(start(ctx, input)).await)
     }
 
-    /// Creates a group that the viewer owns. All accounts are added, or none: `userErrors` has a row for each that cannot be added, with its index in the
-    /// path. Requires a session.
+    /// Creates a group that the viewer owns. All accounts are added, or none: `userErrors` has an error for each account that cannot be added, with its index
+    /// in `path`: `NOT_FOUND`, `FORBIDDEN` if it accepts no chats from the viewer, `LIMIT_REACHED` if it has 5,000 chats. Requires a session.
     async fn create_group_chat(
         &self,
         ctx: &Context<'_>,
@@ -202,16 +203,19 @@ impl ChatMutation {
         Some(Box::pin(create(ctx, input)).await)
     }
 
-    /// Sends a text. Durable when answered. Requires a session.
+    /// Sends a text message. After the response all members can read it. In a direct chat, fails with `FORBIDDEN` while a block separates the two accounts, and if
+    /// the other account accepts no chats from the viewer and has not seen the chat; and with `LIMIT_REACHED` for the fourth message before the other account has
+    /// accepted the chat. Requires a session.
     async fn send_message(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The chat and the text.")] input: SendMessageInput,
+        #[graphql(desc = "The chat and the message.")] input: SendMessageInput,
     ) -> Option<Result<SendMessagePayload>> {
         Some(Box::pin(send(ctx, input)).await)
     }
 
-    /// Changes a text of the viewer. The same text again changes nothing. Requires a session.
+    /// Changes the text of a text message of the viewer. Succeeds without a change if the text is the same. Fails with `FORBIDDEN` for a message of another
+    /// account, and while a block separates the two accounts of a direct chat. Requires a session.
     async fn edit_message(
         &self,
         ctx: &Context<'_>,
@@ -220,7 +224,8 @@ impl ChatMutation {
         Some(Box::pin(edit(ctx, input)).await)
     }
 
-    /// Deletes a text for all: its place remains. A text of the viewer; in groups of the viewer's as owner or admin everybody's. Requires a session.
+    /// Deletes a text message for all members. The message keeps its sequence number, and its `text` is empty. Allowed to its sender, and in a group to the
+    /// owner and the admins; fails with `FORBIDDEN` for others, and with `NOT_FOUND` if it is deleted already. Requires a session.
     async fn delete_message(
         &self,
         ctx: &Context<'_>,
@@ -229,7 +234,9 @@ impl ChatMutation {
         Some(Box::pin(delete(ctx, input)).await)
     }
 
-    /// Reacts to a text with an emoji. Again changes nothing. A text has at most 12 different emoji. Requires a session.
+    /// Adds a reaction of the viewer to a text message. Succeeds without a change if the viewer has reacted with this emoji already. Fails with
+    /// `LIMIT_REACHED` for a thirteenth emoji on one message, and with `FORBIDDEN` for a chat request, and while a block separates the two accounts of a
+    /// direct chat. Requires a session.
     async fn react_to_message(
         &self,
         ctx: &Context<'_>,
@@ -239,7 +246,7 @@ impl ChatMutation {
         Some(reacted.map(Into::into))
     }
 
-    /// Removes a reaction of the viewer. Requires a session.
+    /// Removes a reaction of the viewer from a text message. Succeeds without a change if there is none. Requires a session.
     async fn remove_reaction(
         &self,
         ctx: &Context<'_>,
@@ -249,7 +256,8 @@ impl ChatMutation {
         Some(removed.map(Into::into))
     }
 
-    /// Adds accounts to a group, all or none, as its owner or admin. A group has at most 500 members. Requires a session.
+    /// Adds accounts to a group: all of them, or none. Errors are as those of `createGroupChat`. Allowed to the owner and the admins; fails with `FORBIDDEN` for
+    /// others, and with `LIMIT_REACHED` if the group would have more than 500 members. Requires a session.
     async fn add_chat_members(
         &self,
         ctx: &Context<'_>,
@@ -258,7 +266,8 @@ impl ChatMutation {
         Some(Box::pin(add(ctx, input)).await)
     }
 
-    /// Removes a member from a group: anyone as its owner, a `MEMBER` as its admin. Requires a session.
+    /// Removes a member from a group. The owner can remove every other member, an admin those with the role `MEMBER`; fails with `FORBIDDEN` otherwise, and with
+    /// `INVALID_INPUT` for the viewer itself. Requires a session.
     async fn remove_chat_member(
         &self,
         ctx: &Context<'_>,
@@ -267,7 +276,8 @@ impl ChatMutation {
         Some(Box::pin(remove(ctx, input)).await)
     }
 
-    /// Changes the role of a member, as the owner of the group. Requires a session.
+    /// Changes the role of a member of a group. Succeeds without a change if the member has the role already. Allowed to the owner; fails with `FORBIDDEN` for
+    /// others, and with `INVALID_INPUT` for the viewer itself, and for a member that has not accepted the chat. Requires a session.
     async fn set_chat_member_role(
         &self,
         ctx: &Context<'_>,
@@ -276,8 +286,8 @@ impl ChatMutation {
         Some(Box::pin(set_role(ctx, input)).await)
     }
 
-    /// Leaves a group. After its owner, the admin who joined first follows, else the member who did. With the last member the group ends. Requires a
-    /// session.
+    /// Leaves a group. If the owner leaves, the admin who joined first becomes the owner; without an admin, the member who joined first. When the last member
+    /// leaves, the group and its messages are deleted. Fails with `FORBIDDEN` for a direct chat. Requires a session.
     async fn leave_chat(
         &self,
         ctx: &Context<'_>,
@@ -286,7 +296,8 @@ impl ChatMutation {
         Some(Box::pin(leave(ctx, input)).await)
     }
 
-    /// Renames a group, as its owner or admin. Requires a session.
+    /// Renames a group. Succeeds without a change if it has the name already. Allowed to the owner and the admins; fails with `FORBIDDEN` for others. Requires
+    /// a session.
     async fn rename_chat(
         &self,
         ctx: &Context<'_>,

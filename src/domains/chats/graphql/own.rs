@@ -1,4 +1,4 @@
-//! Mutations of what the viewer does with chats for itself.
+//! Mutations of the viewer's own state of chats: what is seen, muted, archived, accepted; and its settings.
 
 use super::super::model::WhoMayWrite;
 use super::super::service::{self, MuteUntil};
@@ -12,7 +12,7 @@ use async_graphql::{Context, ID, InputObject, Object, Result};
 struct MarkChatSeenInput {
     /// Id of a chat of the viewer.
     chat_id: ID,
-    /// Number of a row: everything up to it is seen. At most the newest one.
+    /// Sequence number of the last seen message: 0 to `newestSequence`. Another number fails with `INVALID_INPUT`.
     sequence: i32,
 }
 
@@ -56,14 +56,14 @@ struct DeleteChatHistoryInput {
 /// Input of `acceptChatRequest`.
 #[derive(InputObject)]
 struct AcceptChatRequestInput {
-    /// Id of a chat that waits for the viewer's answer.
+    /// Id of a chat request of the viewer.
     chat_id: ID,
 }
 
 /// Input of `declineChatRequest`.
 #[derive(InputObject)]
 struct DeclineChatRequestInput {
-    /// Id of a chat that waits for the viewer's answer.
+    /// Id of a chat request of the viewer.
     chat_id: ID,
 }
 
@@ -74,12 +74,12 @@ struct SendTypingInput {
     chat_id: ID,
 }
 
-/// Input of `updateChatSettings`. What is left out stays.
+/// Input of `updateChatSettings`. Fields that are omitted do not change.
 #[derive(InputObject)]
 struct UpdateChatSettingsInput {
-    /// Who may begin a chat with the viewer.
+    /// Who may start a chat with the viewer.
     who_may_write: Option<WhoMayWrite>,
-    /// Whether others see what the viewer has seen, and the viewer what others have seen.
+    /// Whether read receipts are on: other members see the viewer's `seenSequence`, and the viewer sees theirs.
     shares_seen: Option<bool>,
 }
 
@@ -131,33 +131,34 @@ payload! {
     UpdateChatSettingsPayload;
 }
 
-/// Mutations of what the viewer does with chats for itself.
+/// Mutations of the viewer's own state of chats.
 #[derive(Default)]
 pub struct OwnChatMutation;
 
 #[Object]
 impl OwnChatMutation {
-    /// Marks everything up to a row as seen. It never goes back: a lower number changes nothing. Requires a session.
+    /// Marks all messages up to a sequence number as seen. Succeeds without a change if the viewer has seen them already. Requires a session.
     async fn mark_chat_seen(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The chat and the number of the row.")] input: MarkChatSeenInput,
+        #[graphql(desc = "The chat and the sequence number.")] input: MarkChatSeenInput,
     ) -> Option<Result<MarkChatSeenPayload>> {
         Some(Box::pin(mark_seen(ctx, input)).await)
     }
 
-    /// Takes a chat out of `viewerUnreadChatsCount`. Requires a session.
+    /// Mutes a chat for the viewer: it is not counted in `viewerUnreadChatsCount`, and messages of other members do not move it out of the archive. Muting
+    /// again replaces the end. Events are still sent. Requires a session.
     async fn mute_chat(
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "The chat and the end of the mute.")] input: MuteChatInput,
     ) -> Option<Result<MuteChatPayload>> {
-        let until = input.until.map_or(MuteUntil::ForGood, |until| MuteUntil::Time(until.0));
+        let until = input.until.map_or(MuteUntil::NoEnd, |until| MuteUntil::Time(until.0));
         let muted = Box::pin(mute(ctx, input.chat_id, until)).await;
         Some(muted.map(Into::into))
     }
 
-    /// Ends the mute of a chat. Requires a session.
+    /// Ends the mute of a chat. Succeeds without a change if it is not muted. Requires a session.
     async fn unmute_chat(
         &self,
         ctx: &Context<'_>,
@@ -167,8 +168,8 @@ impl OwnChatMutation {
         Some(unmuted.map(Into::into))
     }
 
-    /// Archives a chat: it is listed with the filter `ARCHIVED`. A text by another brings it back, unless it is muted; so does a text by the viewer. Requires
-    /// a session.
+    /// Archives a chat: it is listed with the filter `ARCHIVED`. A new text message moves it back to the inbox; if the chat is muted, only a message of the
+    /// viewer does. Fails with `FORBIDDEN` for a chat request. Requires a session.
     async fn archive_chat(
         &self,
         ctx: &Context<'_>,
@@ -178,7 +179,8 @@ impl OwnChatMutation {
         Some(archived.map(Into::into))
     }
 
-    /// Takes a chat out of the archive. Requires a session.
+    /// Moves a chat from the archive to the inbox. Succeeds without a change if it is not archived. Fails with `FORBIDDEN` for a chat request. Requires a
+    /// session.
     async fn unarchive_chat(
         &self,
         ctx: &Context<'_>,
@@ -188,8 +190,8 @@ impl OwnChatMutation {
         Some(unarchived.map(Into::into))
     }
 
-    /// Deletes the history of a chat for the viewer: no row up to now can be read again, and the chat leaves the lists until the next one. Others keep
-    /// theirs. Requires a session.
+    /// Deletes the history of a chat for the viewer only: the viewer can no longer read any existing message, and the chat is not listed until its next
+    /// message, or until `startDirectChat`. Fails with `FORBIDDEN` for a chat request. Requires a session.
     async fn delete_chat_history(
         &self,
         ctx: &Context<'_>,
@@ -198,7 +200,8 @@ impl OwnChatMutation {
         Some(Box::pin(clear(ctx, input)).await)
     }
 
-    /// Accepts a chat that waits. The others are not told. Requires a session.
+    /// Accepts a chat request: `viewerChats` lists the chat. The other members receive no event. Succeeds without a change if the chat is accepted already.
+    /// Requires a session.
     async fn accept_chat_request(
         &self,
         ctx: &Context<'_>,
@@ -207,7 +210,8 @@ impl OwnChatMutation {
         Some(Box::pin(accept(ctx, input)).await)
     }
 
-    /// Declines a chat that waits. A direct chat is gone until the viewer begins it; its sender is told nothing. A group is left. Requires a session.
+    /// Declines a chat request. The viewer no longer has a declined direct chat, until `startDirectChat`; the other account receives no event. Of a group, the
+    /// viewer is no member any more, and its members receive a `MEMBER_LEFT` message. Fails with `NOT_FOUND` for a chat that is no request. Requires a session.
     async fn decline_chat_request(
         &self,
         ctx: &Context<'_>,
@@ -216,8 +220,9 @@ impl OwnChatMutation {
         Some(Box::pin(decline(ctx, input)).await)
     }
 
-    /// Tells the other members of a chat that the viewer is typing, for the next six seconds: at most once in three seconds, and in chats of at most 50
-    /// members only. Otherwise it succeeds without an effect. Requires a session.
+    /// Sends `TypingStarted` to the other members of a chat, who show it for six seconds. Succeeds without an effect if the last one is less than three
+    /// seconds old, and in a chat of more than 50 members. Fails with `FORBIDDEN` for a chat request, and while a block separates the two accounts of a
+    /// direct chat. Requires a session.
     async fn send_typing(
         &self,
         ctx: &Context<'_>,
@@ -226,7 +231,7 @@ impl OwnChatMutation {
         Some(Box::pin(send_typing(ctx, input)).await)
     }
 
-    /// Changes the viewer's settings of chats. Requires a session.
+    /// Changes the chat settings of the viewer. Requires a session.
     async fn update_chat_settings(
         &self,
         ctx: &Context<'_>,

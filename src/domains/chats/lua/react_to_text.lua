@@ -1,15 +1,15 @@
 -- react_to_text.lua - adds or removes a reaction to a text, or all reactions of an account.
 -- KEYS those of chat.lua and, last, chat_reactions of the text, all of {c}
--- ARGV 1 first bucket, that of the text  2 number of the text  3 who reacts  4 `add`, `remove` or `forget`  5 id of the reaction  6 the most emoji  7 emoji
+-- ARGV 1 first bucket, that of the text  2 number of the text  3 who reacts  4 `add`, `remove` or `purge`  5 id of the reaction  6 the most emoji  7 emoji
 -- Returns {ok} | {none} no such chat, member or text | {kind} the row is no text | {waits} the member has not accepted | {limit} too many emoji
 local chat = fetch()
 local me = chat and member(ARGV[3])
-if ARGV[4] ~= 'forget' then
+if ARGV[4] ~= 'purge' then
   if not is_shown(me) then return { 'none' } end
   if me.state == 'R' then return { 'waits' } end
 end
 local number = tonumber(ARGV[2])
-if not chat or number > chat.newest or number < chat.oldest or (me and number < me.first and ARGV[4] ~= 'forget') then return { 'none' } end
+if not chat or number > chat.newest or number < chat.oldest or (me and number < me.first and ARGV[4] ~= 'purge') then return { 'none' } end
 local row = redis.call('HGET', KEYS[9], ARGV[2])
 local letter = row and string.sub(row, 1, 1)
 if not row or letter == 'D' then return { 'none' } end

@@ -32,8 +32,8 @@ pub(super) const BUCKET: u64 = 128;
 pub(super) const REMEMBERED: usize = 1_000;
 /// The time for which they are remembered after the last one.
 pub(super) const REMEMBERED_FOR: Millis = DAY;
-/// The bound of a mute without an end, in ms.
-pub(super) const FOR_GOOD: Millis = (1 << 53) - 1;
+/// The stored end of a mute without an end, in ms.
+pub(super) const NO_END: Millis = (1 << 53) - 1;
 
 const NAME: TextRules = TextRules { what: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
 /// The most bytes of a text.
@@ -51,39 +51,39 @@ named_enum! {
 }
 
 named_enum! {
-    /// What those who join a group later can read.
+    /// Which messages accounts that join a group later can read.
     pub enum ChatHistory {
-        /// All rows.
+        /// All messages.
         All = "all",
-        /// The rows from their joining on.
+        /// Messages since they joined.
         FromJoin = "from-join",
     } default FromJoin
 }
 
 named_enum! {
-    /// What the viewer has done with a chat that others have begun.
+    /// State of a chat for the viewer.
     pub enum ChatState {
-        /// The viewer has the chat.
+        /// Accepted, or started by the viewer.
         Active = "active",
-        /// The chat waits for the viewer's answer.
+        /// A chat request: the viewer has neither accepted nor declined it.
         Request = "request",
-        /// The viewer has declined it. Such a chat is not shown to the viewer.
+        /// Declined. No query returns such a chat.
         Declined = "declined",
     }
 }
 
 named_enum! {
-    /// Which chats are listed.
+    /// Filter of `viewerChats`.
     pub enum ChatFilter {
-        /// Those that are not archived.
+        /// Chats that are not archived.
         Inbox = "inbox",
-        /// Those that the viewer has archived.
+        /// Archived chats.
         Archived = "archived",
     } default Inbox
 }
 
 named_enum! {
-    /// Who may begin a chat with an account.
+    /// Who may start a chat with an account, or add it to a group.
     pub enum WhoMayWrite {
         /// Every account.
         Everyone = "everyone",
@@ -96,12 +96,12 @@ named_enum! {
     } default Everyone
 }
 
-/// What an account has chosen for its chats.
+/// Chat settings of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChatSettings {
-    /// Who may begin a chat with it.
+    /// Who may start a chat with it, or add it to a group.
     pub who_may_write: WhoMayWrite,
-    /// Whether others see what it has seen, and it what others have seen.
+    /// Whether read receipts are on: other members see its read position, and it sees theirs.
     pub shares_seen: bool,
 }
 
@@ -213,8 +213,8 @@ impl ChatView {
         }
     }
 
-    /// Whether the other of a direct chat has not accepted it, and all texts that the viewer may write before are written.
-    pub fn has_written_all(&self) -> bool {
+    /// Whether the viewer has sent all messages that are allowed before the other account accepts a direct chat.
+    pub fn has_reached_request_limit(&self) -> bool {
         let waits = |(_, peer): &(UserId, Member)| matches!(peer.state, MemberState::Request | MemberState::Declined);
         self.peer.as_ref().is_some_and(waits) && self.member.texts >= TEXTS_BEFORE_ACCEPTANCE as u64
     }

@@ -6,19 +6,19 @@ use crate::base::ids::UserId;
 use crate::base::named::named_enum;
 
 named_enum! {
-    /// Kind of a row of a chat.
+    /// Kind of a message of a chat: a text message, or a system message about a change of the group.
     pub enum MessageKind {
-        /// A text that a member has written.
+        /// A text message of a member.
         Text = "TEXT",
-        /// `subject` has joined the group; `sender` has added them.
+        /// `sender` has added `subject` to the group.
         MemberJoined = "MEMBER_JOINED",
         /// `subject` has left the group.
         MemberLeft = "MEMBER_LEFT",
         /// `sender` has removed `subject` from the group.
         MemberRemoved = "MEMBER_REMOVED",
-        /// `subject` has the role `role` since then.
+        /// `sender` has changed the role of `subject` to `role`.
         RoleChanged = "ROLE_CHANGED",
-        /// The group has the name `text` since then.
+        /// `sender` has renamed the group to `text`.
         Renamed = "RENAMED",
     }
 }
@@ -50,7 +50,7 @@ pub struct Row {
 
 impl Row {
     /// Whether it is a text that is not deleted.
-    pub fn is_living_text(&self) -> bool {
+    pub fn is_present_text(&self) -> bool {
         self.kind == MessageKind::Text && !self.is_deleted
     }
 
@@ -137,12 +137,12 @@ mod tests {
     fn stored_rows_are_parsed() {
         let text = Row::parse("T 7 1000 3 0 👍:2,❤️:1 a  b, c\n1").expect("a text");
         assert_eq!((text.kind, text.sender, text.sent_at, text.reply_to), (MessageKind::Text, Some(UserId(7)), 1000, Some(3)));
-        assert_eq!((text.edited_at, text.text.as_str(), text.is_living_text()), (None, "a  b, c\n1", true));
+        assert_eq!((text.edited_at, text.text.as_str(), text.is_present_text()), (None, "a  b, c\n1", true));
         assert_eq!(text.reactions, [("👍".to_owned(), 2), ("❤️".to_owned(), 1)]);
         let edited = Row::parse("T 7 1000 0 2000 - x").expect("an edited text");
         assert_eq!((edited.edited_at, edited.reply_to, edited.reactions.len()), (Some(2000), None, 0));
         let deleted = Row::parse("D 0 1000").expect("a deleted text");
-        assert_eq!((deleted.sender, deleted.is_deleted, deleted.is_living_text()), (None, true, false));
+        assert_eq!((deleted.sender, deleted.is_deleted, deleted.is_present_text()), (None, true, false));
         let joined = Row::parse("J 7 1000 8").expect("a joining");
         assert_eq!((joined.kind, joined.subject), (MessageKind::MemberJoined, Some(UserId(8))));
         assert_eq!(Row::parse("L 8 1000 0").expect("a leaving").subject, None);

@@ -1,4 +1,5 @@
-//! What was handed out to a viewer is delivered. It is noted behind the answer: a read neither waits for it nor fails with it.
+//! Records the delivery positions of the viewer: messages that a response contains count as delivered. Written in the background, so that a read neither waits
+//! for the write nor fails with it.
 
 use super::super::model::ChatView;
 use super::super::store;
@@ -8,7 +9,7 @@ use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
 use crate::base::loader::Fetch;
 
-/// Notes rows that are handed out by fields of many chats: those of one level of a response with one write.
+/// Records the messages that fields of many chats return: those of one level of a response with one write.
 pub struct DeliveryFetcher {
     /// The app.
     pub app: App,
@@ -31,7 +32,7 @@ impl Fetch for DeliveryFetcher {
 
 /// Whether a row of a chat is not known to be delivered, and it is kept what was delivered.
 pub(super) fn is_new(view: &ChatView, row: u64) -> bool {
-    row > view.delivered && publish::tells_delivered(view.members)
+    row > view.delivered && publish::shows_delivery(view.members)
 }
 
 /// Notes the highest rows of chats that are handed out.

@@ -246,7 +246,7 @@ async fn load_text_event(
         ChatEvent::Edited(_) if message.row.edited_at.is_some() && !message.is_hidden => {
             Some(ChatEventContent::Edited(view, message))
         }
-        ChatEvent::Reacted(_) if message.row.is_living_text() && !message.is_hidden => {
+        ChatEvent::Reacted(_) if message.row.is_present_text() && !message.is_hidden => {
             Some(ChatEventContent::Reacted(view, message))
         }
         _ => None,

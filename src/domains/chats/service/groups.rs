@@ -2,7 +2,7 @@
 
 use super::super::model::{self, ChatHistory, ChatKind, MAX_ADDED, Member, MemberState, Role};
 use super::super::store::{self, ChatStates, Ending, NewChat, NewMember, StepRefusal, StepResult};
-use super::invitations::{self, Invitation};
+use super::invitations::{self, InvitationResult};
 use super::{charge, charge_many, not_found, publish, refusal, settle};
 use crate::app::App;
 use crate::base::error::{Outcome, Refusal, UserError, UserErrorCode};
@@ -40,7 +40,7 @@ pub struct NewGroup {
 /// those of the others follow in the background. Two more scripts with an idempotency key.
 ///
 /// # Errors
-/// `INVALID_NAME`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; a row for each account that cannot be added: `NOT_FOUND`, `FORBIDDEN`, `LIMIT_REACHED`;
+/// `INVALID_NAME`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; an error for each account that cannot be added: `NOT_FOUND`, `FORBIDDEN`, `LIMIT_REACHED`;
 /// `LIMIT_REACHED` at 5,000 chats; `RATE_LIMITED`.
 pub async fn create_group(app: &App, loaders: &Loaders, viewer: UserId, new: NewGroup) -> Outcome<ChatId> {
     let name = match (model::name(&new.name), model::key(new.idempotency_key.as_deref())) {
@@ -108,7 +108,7 @@ async fn invite(
     let ids: Vec<Option<UserId>> = global_ids.iter().map(|id| UserId::from_global(id)).collect();
     let known: Vec<UserId> = ids.iter().map(|id| id.unwrap_or(users::UNUSED_USER_ID)).collect();
     if needs_one && known.iter().all(|id| *id == viewer) {
-        return Err(invalid("Name at least one other account.".to_owned()).into());
+        return Err(invalid("Add at least one other account.".to_owned()).into());
     }
     let found = try_join_all(known.iter().map(|id| relations::find(loaders, *id)));
     let (found, relationships) = try_join!(found, relations::relationships(loaders, &known))?;
@@ -126,9 +126,11 @@ async fn invite(
             refuse(UserErrorCode::Forbidden, "You block this account.");
         } else {
             match invitations[at] {
-                Invitation::Joins(state) => invited.push((*id, state)),
-                Invitation::Refused => refuse(UserErrorCode::Forbidden, "This account does not accept messages from you."),
-                Invitation::Full => refuse(UserErrorCode::LimitReached, "This account has the most chats."),
+                InvitationResult::Accepted(state) => invited.push((*id, state)),
+                InvitationResult::Refused => refuse(UserErrorCode::Forbidden, "This account does not accept messages from you."),
+                InvitationResult::LimitReached => {
+                    refuse(UserErrorCode::LimitReached, "This account has reached its maximum number of chats.")
+                }
             }
         }
     }

@@ -7,19 +7,19 @@ use crate::base::request::Loaders;
 use crate::domains::relations::service as relations;
 use futures_util::try_join;
 
-/// What becomes of a chat that an account is to receive.
+/// Whether an account receives a new chat, and in which state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Invitation {
+pub(super) enum InvitationResult {
     /// The account has it, in this state.
-    Joins(MemberState),
+    Accepted(MemberState),
     /// The account does not accept it.
     Refused,
-    /// The account has the most chats.
-    Full,
+    /// The account has the maximum number of chats.
+    LimitReached,
 }
 
 /// What would become of chats from the viewer of `loaders`, in the order of `others`. Three pipelines at once: settings, relations and friendships.
-pub(super) async fn decide(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Invitation>, Error> {
+pub(super) async fn decide(loaders: &Loaders, others: &[UserId]) -> Result<Vec<InvitationResult>, Error> {
     relations::load_kinds(loaders).await?;
     let (receivers, relations, relationships) = try_join!(
         loaders.chat_receivers.load_many(others.iter().copied()),
@@ -37,15 +37,15 @@ pub(super) async fn decide(loaders: &Loaders, others: &[UserId]) -> Result<Vec<I
                 WhoMayWrite::Nobody => false,
             };
             match () {
-                () if !accepts => Invitation::Refused,
-                () if chats >= MAX_CHATS as u64 => Invitation::Full,
-                () => Invitation::Joins(if is_known { MemberState::Active } else { MemberState::Request }),
+                () if !accepts => InvitationResult::Refused,
+                () if chats >= MAX_CHATS as u64 => InvitationResult::LimitReached,
+                () => InvitationResult::Accepted(if is_known { MemberState::Active } else { MemberState::Request }),
             }
         })
         .collect())
 }
 
-/// Refuses a chat more for an account with the most chats.
+/// Checks that the viewer has fewer than the maximum number of chats.
 ///
 /// # Errors
 /// `LIMIT_REACHED`.

@@ -2,7 +2,7 @@
 
 use super::super::model::{ChatKind, ChatView, MemberState, MessageKind, Row};
 use super::forbidden;
-use super::invitations::{self, Invitation};
+use super::invitations::{self, InvitationResult};
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{ChatId, ChatMessageId, UserId};
 use crate::base::request::Loaders;
@@ -65,7 +65,7 @@ pub(super) async fn show(
 
 /// Shows texts of accounts that were deleted as deleted, before they are. The accounts are those that clients usually select.
 async fn without_deleted_senders(loaders: &Loaders, mut rows: Vec<Option<Arc<Row>>>) -> Result<Vec<Option<Arc<Row>>>, Error> {
-    let sender_of = |row: &Row| row.sender.filter(|_| row.is_living_text());
+    let sender_of = |row: &Row| row.sender.filter(|_| row.is_present_text());
     let senders: Vec<UserId> = rows.iter().flatten().filter_map(|row| sender_of(row)).collect();
     // The viewer's account in the same pipeline, for the blocks that hide texts.
     let (accounts, _) = try_join!(loaders.users.load_many(senders.iter().copied()), relations::load_kinds(loaders))?;
@@ -102,11 +102,11 @@ pub async fn load_shown(loaders: &Loaders, ids: &[ChatMessageId]) -> Result<Vec<
     Ok(found.into_iter().map(|found| found.map(|(_, shown)| shown)).collect())
 }
 
-/// Whether a block stands between the two of a direct chat, or the other's account was deleted. The accounts; for a viewer with blocks their relations.
+/// Whether a block separates the two accounts of a direct chat, or the other account was deleted. The accounts; for a viewer with blocks their relations.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub(super) async fn is_separated(loaders: &Loaders, view: &ChatView) -> Result<bool, Error> {
+pub(super) async fn is_blocked_direct(loaders: &Loaders, view: &ChatView) -> Result<bool, Error> {
     if view.kind == ChatKind::Group {
         return Ok(false);
     }
@@ -116,26 +116,26 @@ pub(super) async fn is_separated(loaders: &Loaders, view: &ChatView) -> Result<b
     Ok(account.is_none() || relationships.iter().any(|relationship| relationship.is_blocked_between()))
 }
 
-/// Refuses to write where [`is_separated`]; `argument` names the chat or the message in the input.
-pub(super) async fn refuse_separated(loaders: &Loaders, view: &ChatView, argument: &'static str) -> Outcome<()> {
-    if is_separated(loaders, view).await? {
+/// Refuses to write where [`is_blocked_direct`]; `argument` names the chat or the message in the input.
+pub(super) async fn refuse_blocked_direct(loaders: &Loaders, view: &ChatView, argument: &'static str) -> Outcome<()> {
+    if is_blocked_direct(loaders, view).await? {
         return Err(forbidden("You cannot write to this account.", argument).into());
     }
     Ok(())
 }
 
-/// Whether a text that the viewer sent now would be accepted. As a direct chat's accounts; for the first text to another its settings and relations.
+/// Whether the viewer can send a message now, apart from rate limits. As a direct chat's accounts; for the first text to another its settings and relations.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn can_send(loaders: &Loaders, view: &ChatView) -> Result<bool, Error> {
-    if view.has_written_all() || is_separated(loaders, view).await? {
+    if view.has_reached_request_limit() || is_blocked_direct(loaders, view).await? {
         return Ok(false);
     }
     match &view.peer {
         Some((peer, member)) if member.state == MemberState::Unstarted => {
             let invitation = invitations::decide(loaders, &[*peer]).await?.pop();
-            Ok(matches!(invitation, Some(Invitation::Joins(_))))
+            Ok(matches!(invitation, Some(InvitationResult::Accepted(_))))
         }
         _ => Ok(true),
     }

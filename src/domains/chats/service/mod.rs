@@ -1,7 +1,7 @@
 //! The use cases of chats.
 //!
-//! A change has one *commit*, a script on the chat's tag, which checks the rules again and answers what the lists of those whom it concerns derive from.
-//! Their lists are settled before the answer; the other members of a group follow in the background (`settle`).
+//! A change has one *commit*, a script on the chat's tag, which checks the rules again and returns the values from which the lists of the affected members
+//! are derived. Their lists are settled before the response, those of the other members of a group in the background (`settle`).
 
 mod blocks;
 pub mod delivery;
@@ -44,6 +44,7 @@ pub use start::start_direct;
 pub use sync::{events_position, sync_cursor};
 pub use typing::send_typing;
 
+use super::model::{MAX_EMOJI, MAX_MEMBERS};
 use super::store::StepRefusal;
 use crate::app::App;
 use crate::base::error::{Error, Refusal, UserError, UserErrorCode};
@@ -72,14 +73,20 @@ fn refusal(step: StepRefusal) -> Refusal {
     match step {
         StepRefusal::None | StepRefusal::Gone(_) | StepRefusal::Undecided => not_found().into(),
         StepRefusal::Target => error(UserErrorCode::NotFound, "This account is not in the chat.", "userId"),
-        StepRefusal::Direct => forbidden("This is for groups only.", "chatId").into(),
+        StepRefusal::Direct => forbidden("A direct chat does not support this.", "chatId").into(),
         StepRefusal::Forbidden => forbidden("Your role does not allow this.", "chatId").into(),
-        StepRefusal::Own => error(UserErrorCode::InvalidInput, "This cannot be done with your own membership.", "userId"),
+        StepRefusal::Own => error(UserErrorCode::InvalidInput, "You cannot do this with your own membership.", "userId"),
         StepRefusal::Waits => forbidden("Accept the chat first.", "chatId").into(),
-        StepRefusal::Limit => error(UserErrorCode::LimitReached, "The limit of this chat is reached.", "chatId"),
-        StepRefusal::Reply => error(UserErrorCode::NotFound, "There is no such message to answer.", "replyToId"),
-        StepRefusal::Invalid => error(UserErrorCode::InvalidInput, "The chat has no message of this number.", "sequence"),
-        StepRefusal::Kind => error(UserErrorCode::InvalidInput, "This is not a text.", "messageId"),
+        StepRefusal::Limit => {
+            error(UserErrorCode::LimitReached, &format!("A group has at most {MAX_MEMBERS} members."), "chatId")
+        }
+        StepRefusal::Reply => error(UserErrorCode::NotFound, "There is no such message to reply to.", "replyToId"),
+        StepRefusal::Invalid => {
+            error(UserErrorCode::InvalidInput, "The chat has no message with this sequence number.", "sequence")
+        }
+        StepRefusal::Kind => {
+            error(UserErrorCode::InvalidInput, "Only text messages can be edited, deleted or reacted to.", "messageId")
+        }
     }
 }
 
@@ -88,9 +95,12 @@ fn refusal_of_message(step: StepRefusal) -> Refusal {
     match step {
         StepRefusal::None | StepRefusal::Gone(_) => no_message().into(),
         StepRefusal::Forbidden => forbidden("This message is not yours.", "messageId").into(),
-        StepRefusal::Limit => {
-            UserError::new(UserErrorCode::LimitReached, "A message can have 12 different emoji.", &["emoji"]).into()
-        }
+        StepRefusal::Limit => UserError::new(
+            UserErrorCode::LimitReached,
+            format!("A message has at most {MAX_EMOJI} different emoji. Use one of them."),
+            &["emoji"],
+        )
+        .into(),
         StepRefusal::Waits => forbidden("Accept the chat first.", "messageId").into(),
         step => refusal(step),
     }

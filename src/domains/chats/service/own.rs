@@ -1,6 +1,6 @@
-//! What an account does with a chat for itself.
+//! The own state of a member of a chat: what it has seen, its mute, its archive, its history; and the chat settings of an account.
 
-use super::super::model::{ChatSettings, FOR_GOOD, WhoMayWrite};
+use super::super::model::{ChatSettings, NO_END, WhoMayWrite};
 use super::super::store::lists::{self, ArchiveResult};
 use super::super::store::{self, ChatStates, MemberChange, StepRefusal};
 use super::messages::unread_count;
@@ -48,7 +48,7 @@ pub(super) async fn change(app: &App, viewer: UserId, chat: ChatId, change: Memb
     }
 }
 
-/// Tells the viewer's other devices of a change, and the other members what the viewer has seen, behind the answer.
+/// Publishes a change to the sessions of the viewer, and the viewer's read position to the other members, after the response.
 async fn publish_change(app: &App, lease: EntryLease, viewer: UserId, chat: ChatId, change: MemberChange, states: &ChatStates) {
     let seen = states.members.iter().find(|standing| standing.user == viewer).map_or(0, |standing| standing.seen);
     match change {
@@ -79,7 +79,7 @@ pub enum MuteUntil {
     /// The chat is not muted.
     Ended,
     /// Without an end.
-    ForGood,
+    NoEnd,
     /// Until a time.
     Time(Millis),
 }
@@ -94,8 +94,8 @@ pub async fn mute(app: &App, loaders: &Loaders, viewer: UserId, chat: &str, unti
     loaders.chats.load(chat).await?.ok_or_else(not_found)?;
     let until = match until {
         MuteUntil::Ended => None,
-        MuteUntil::ForGood => Some(FOR_GOOD),
-        MuteUntil::Time(time) if time > app.now() => Some(time.min(FOR_GOOD - 1)),
+        MuteUntil::NoEnd => Some(NO_END),
+        MuteUntil::Time(time) if time > app.now() => Some(time.min(NO_END - 1)),
         MuteUntil::Time(_) => {
             let message = "The end of a mute must be in the future.";
             return Err(UserError::new(UserErrorCode::InvalidInput, message, &["until"]).into());

@@ -87,7 +87,7 @@ async fn unread_texts(app: &App, loaders: &Loaders, view: &ChatView, most: usize
         for numbers in numbers.chunks(most + 1) {
             let ids = numbers.iter().map(|sequence| ChatMessageId { chat: view.id, sequence: *sequence }).collect();
             let shown = show(loaders, view, ids).await?.into_iter().flatten();
-            texts.extend(shown.filter(|shown| !shown.is_hidden && shown.row.is_living_text()));
+            texts.extend(shown.filter(|shown| !shown.is_hidden && shown.row.is_present_text()));
             if texts.len() > most {
                 break;
             }

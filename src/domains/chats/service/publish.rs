@@ -1,7 +1,7 @@
 //! Publishes what happens in chats to the event log. A step after the commit: repeated, late or in two processes at once, it publishes each row once.
 
 use super::super::model::MAX_DELIVERED_SHOWN;
-use super::super::store::events::{self as store, Pause};
+use super::super::store::events::{self as store, Throttle};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How often the published row of a chat is read again, while the log is trimmed at once.
 const TRIES: usize = 10;
 /// The least time between two events with the positions of a member, in ms.
-const MOVED_PAUSE: u64 = 1_000;
+const POSITION_INTERVAL: u64 = 1_000;
 /// The interval at which the end of that time is checked.
 const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -106,8 +106,8 @@ pub(super) async fn publish_missing(app: &App, chat: ChatId) -> Result<(), Error
 struct MovedMembers(Arc<Mutex<HashMap<(ChatId, UserId), bool>>>);
 
 impl MovedMembers {
-    /// Forgets a member in chats.
-    fn forget(&self, chats: &[ChatId], member: UserId) {
+    /// Removes a member of chats.
+    fn remove(&self, chats: &[ChatId], member: UserId) {
         let mut members = self.lock();
         for chat in chats {
             members.remove(&(*chat, member));
@@ -146,7 +146,7 @@ pub(super) fn publish_moved(app: &App, chats: &[ChatId], member: UserId, has_see
                 Ok(still) => rest = still,
                 Err(error) => {
                     tracing::debug!(%error, "the positions of a member were not published");
-                    waiting.forget(&rest, member);
+                    waiting.remove(&rest, member);
                     return;
                 }
             }
@@ -160,7 +160,7 @@ pub(super) fn publish_moved(app: &App, chats: &[ChatId], member: UserId, has_see
 /// Publishes the positions of a member in those chats where its last ones are a second old; returns the others.
 async fn publish_ready(app: &App, waiting: &MovedMembers, chats: &[ChatId], member: UserId) -> Result<Vec<ChatId>, Error> {
     let account = events::term_hasher(app).await?.author(member);
-    let begun = store::begin_pauses(app.db(), Pause::Positions, chats, account, MOVED_PAUSE).await?;
+    let begun = store::acquire_throttles(app.db(), Throttle::Positions, chats, account, POSITION_INTERVAL).await?;
     let (mut ready, mut still) = (Vec::new(), Vec::new());
     for (chat, begun) in chats.iter().zip(begun) {
         if begun {
@@ -175,6 +175,6 @@ async fn publish_ready(app: &App, waiting: &MovedMembers, chats: &[ChatId], memb
 }
 
 /// Whether what was delivered to a member of a chat is kept, and published to others.
-pub(super) const fn tells_delivered(members: u64) -> bool {
+pub(super) const fn shows_delivery(members: u64) -> bool {
     members <= MAX_DELIVERED_SHOWN as u64
 }

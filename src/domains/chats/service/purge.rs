@@ -1,7 +1,7 @@
 //! What a deleted account leaves in chats.
 
 use super::super::model::{BUCKET, ChatKind};
-use super::super::store::purge::ForgetResult;
+use super::super::store::purge::PurgeMemberResult;
 use super::super::store::{self, Ending, StepRefusal, lists};
 use super::{groups, publish, requests, settle};
 use crate::app::App;
@@ -45,18 +45,18 @@ pub async fn purge(app: &App, user: UserId, progress: Progress) -> Result<Option
     chats.sort_by_key(|chat| chat.0 != progress.version);
     chats.truncate(BUCKETS as usize);
     if chats.is_empty() {
-        lists::forget(app.db(), user, &[]).await?;
+        lists::purge(app.db(), user, &[]).await?;
         return Ok(None);
     }
     let parts = journal::begin_subtasks(app, chats.iter().map(|chat| Task::ChatMember { chat: *chat, user })).await?;
     let mut left = BUCKETS;
     for chat in &chats {
         let from = if chat.0 == progress.version { progress.below } else { 0 };
-        if let Some(below) = forget_in(app, *chat, user, from, &mut left).await? {
+        if let Some(below) = purge_in(app, *chat, user, from, &mut left).await? {
             // The parts that are not done are settled by the workers, too.
             return Ok(Some(Progress { below, version: chat.0, ..progress }));
         }
-        lists::forget(app.db(), user, &[*chat]).await?;
+        lists::purge(app.db(), user, &[*chat]).await?;
         if left == 0 {
             break;
         }
@@ -72,9 +72,9 @@ pub async fn purge(app: &App, user: UserId, progress: Progress) -> Result<Option
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_member(app: &App, chat: ChatId, user: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
     if !users::exists(app, user).await? {
-        let below = forget_in(app, chat, user, progress.below, &mut BUCKETS.clone()).await?;
+        let below = purge_in(app, chat, user, progress.below, &mut BUCKETS.clone()).await?;
         if below.is_none() {
-            lists::forget(app.db(), user, &[chat]).await?;
+            lists::purge(app.db(), user, &[chat]).await?;
         }
         return Ok(below.map(|below| Progress { below, ..progress }));
     }
@@ -90,7 +90,7 @@ pub async fn settle_member(app: &App, chat: ChatId, user: UserId, progress: Prog
             Ok(None)
         }
         Err(StepRefusal::Gone(_)) => settle::settle_chat(app, chat, &[user], progress).await,
-        Err(_) => lists::forget(app.db(), user, &[chat]).await.map(|()| None),
+        Err(_) => lists::purge(app.db(), user, &[chat]).await.map(|()| None),
     }
 }
 
@@ -113,9 +113,9 @@ async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
         Err(refusal) => return Ok(!matches!(refusal, StepRefusal::Gone(_))),
     };
     if states.kind == ChatKind::Direct {
-        return forget_member(app, chat, user).await.map(|result| result != ForgetResult::Gone);
+        return purge_member(app, chat, user).await.map(|result| result != PurgeMemberResult::Gone);
     }
-    while store::purge::forget_texts(app.db(), chat, user, TEXTS).await? == TEXTS {}
+    while store::purge::purge_texts(app.db(), chat, user, TEXTS).await? == TEXTS {}
     if states.members.iter().any(|standing| standing.member.is_some()) {
         match groups::end_membership(app, chat, states.newest, user, Ending::Leave).await {
             Ok(_) | Err(Refusal::User(_)) => {}
@@ -126,7 +126,7 @@ async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
 }
 
 /// Removes a deleted account from a chat, from a bucket of its rows on, as many as are `left` and at least one. Returns where to continue.
-async fn forget_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u64) -> Result<Option<u64>, Error> {
+async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u64) -> Result<Option<u64>, Error> {
     // The membership first, so that nothing more comes.
     if (from == 0 && !leave(app, chat, user).await?) || store::writers::has_ended(app.db(), chat).await? {
         return end(app, chat, user, from, left).await;
@@ -134,7 +134,7 @@ async fn forget_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut 
     let Some(newest) = store::purge::newest(app.db(), chat).await? else { return Ok(None) };
     let to = (from + (*left).max(1)).min(newest / BUCKET + 1);
     for bucket in from..to {
-        for sequence in store::purge::forget_rows(app.db(), chat, bucket, user).await? {
+        for sequence in store::purge::purge_rows(app.db(), chat, bucket, user).await? {
             // What was deleted meanwhile has no reactions.
             let _ = store::react(app.db(), chat, sequence, user, None, 0).await?;
         }
@@ -147,21 +147,21 @@ async fn forget_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut 
         && states.kind == ChatKind::Direct
         && let Some(other) = states.pair.iter().find(|other| **other != user)
     {
-        lists::forget_pair(app.db(), user.min(*other), user.max(*other)).await?;
+        lists::remove_pair(app.db(), user.min(*other), user.max(*other)).await?;
     }
     // Once more: it raises the version, since the counts have changed.
-    match forget_member(app, chat, user).await? {
-        ForgetResult::Gone => end(app, chat, user, 0, left).await,
+    match purge_member(app, chat, user).await? {
+        PurgeMemberResult::Gone => end(app, chat, user, 0, left).await,
         // Its texts are gone: nothing of them is unread.
-        ForgetResult::Done => journal::enqueue(app, Task::Chat { chat, former: Vec::new() }).await.map(|()| None),
-        ForgetResult::Peer(_) => Ok(None),
+        PurgeMemberResult::Done => journal::enqueue(app, Task::Chat { chat, former: Vec::new() }).await.map(|()| None),
+        PurgeMemberResult::Peer(_) => Ok(None),
     }
 }
 
 /// Removes what a deleted account leaves in a chat beside its rows, and settles the other of a direct chat.
-async fn forget_member(app: &App, chat: ChatId, user: UserId) -> Result<ForgetResult, Error> {
-    let result = store::purge::forget_member(app.db(), chat, user).await?;
-    if let ForgetResult::Peer(other) = result
+async fn purge_member(app: &App, chat: ChatId, user: UserId) -> Result<PurgeMemberResult, Error> {
+    let result = store::purge::purge_member(app.db(), chat, user).await?;
+    if let PurgeMemberResult::Peer(other) = result
         && let Ok((_, states)) = store::states(app.db(), chat, &[other], false).await?
     {
         settle::settle_states(app, chat, &states, true).await?;

@@ -2,7 +2,7 @@
 
 use super::super::model;
 use super::super::store::{self, StepRefusal, rows};
-use super::messages::{find_message, is_separated};
+use super::messages::{find_message, is_blocked_direct};
 use super::{charge, forbidden, no_message, publish, refusal_of_message};
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
@@ -38,8 +38,8 @@ pub async fn react(
     if shown.is_hidden {
         return Err(no_message().into());
     }
-    if is_separated(loaders, &view).await? {
-        return Err(forbidden("You cannot react here.", "messageId").into());
+    if is_blocked_direct(loaders, &view).await? {
+        return Err(forbidden("You cannot write to this account.", "messageId").into());
     }
     let (id, step) = (shown.id, app.next_id().await?);
     let task = Task::ChatText { chat: id.chat, sequence: id.sequence };

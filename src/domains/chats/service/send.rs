@@ -1,8 +1,8 @@
 //! Texts: sending, editing, deleting.
 
-use super::super::model::{self, ChatView, MemberState};
+use super::super::model::{self, ChatView, MemberState, TEXTS_BEFORE_ACCEPTANCE};
 use super::super::store::{self, NewText, StepRefusal};
-use super::invitations::{self, Invitation};
+use super::invitations::{self, InvitationResult};
 use super::messages::{self, find_message};
 use super::{charge, forbidden, no_message, not_found, publish, refusal, refusal_of_message, settle};
 use crate::app::App;
@@ -71,7 +71,7 @@ async fn reply_target(loaders: &Loaders, view: &ChatView, global: Option<&str>) 
     let Some(global) = global else { return Ok(None) };
     let id = ChatMessageId::from_global(global).filter(|id| id.chat == view.id && view.can_read(id.sequence));
     let shown = messages::show(loaders, view, id.into_iter().collect()).await?.pop().flatten();
-    match shown.filter(|shown| shown.row.is_living_text() && !shown.is_hidden) {
+    match shown.filter(|shown| shown.row.is_present_text() && !shown.is_hidden) {
         Some(shown) => Ok(Some(shown.id.sequence)),
         None => Err(refusal(StepRefusal::Reply)),
     }
@@ -87,7 +87,7 @@ async fn send_once(
     text: &str,
 ) -> Outcome<u64> {
     let reply_to = reply_target(loaders, view, reply_to).await?;
-    messages::refuse_separated(loaders, view, "chatId").await?;
+    messages::refuse_blocked_direct(loaders, view, "chatId").await?;
     let peer = peer_state(loaders, view).await?;
     let mut new = NewText { id, sender, reply_to, peer, text };
     let lease = journal::begin(app, Task::Chat { chat: view.id, former: Vec::new() }).await?;
@@ -108,9 +108,14 @@ async fn send_once(
         }
         Err(step) => {
             lease.ack(app);
-            Err(refusal(step))
+            Err(if step == StepRefusal::Limit { too_many_before_acceptance().into() } else { refusal(step) })
         }
     }
+}
+
+fn too_many_before_acceptance() -> UserError {
+    let message = format!("Wait until the account accepts the chat: you can send {TEXTS_BEFORE_ACCEPTANCE} messages before.");
+    UserError::new(UserErrorCode::LimitReached, message, &["chatId"])
 }
 
 /// The state that the other of a direct chat gets with the first text to it.
@@ -123,14 +128,16 @@ async fn peer_state(loaders: &Loaders, view: &ChatView) -> Outcome<Option<Member
     }
 }
 
-fn invited(invitation: Option<Invitation>) -> Outcome<Option<MemberState>> {
+fn invited(invitation: Option<InvitationResult>) -> Outcome<Option<MemberState>> {
     match invitation {
-        Some(Invitation::Joins(state)) => Ok(Some(state)),
-        Some(Invitation::Full) => {
-            let message = "This account has the most chats. Try again later.";
+        Some(InvitationResult::Accepted(state)) => Ok(Some(state)),
+        Some(InvitationResult::LimitReached) => {
+            let message = "This account has reached its maximum number of chats. Try again later.";
             Err(UserError::new(UserErrorCode::LimitReached, message, &["chatId"]).into())
         }
-        Some(Invitation::Refused) | None => Err(forbidden("This account does not accept messages from you.", "chatId").into()),
+        Some(InvitationResult::Refused) | None => {
+            Err(forbidden("This account does not accept messages from you.", "chatId").into())
+        }
     }
 }
 
@@ -144,7 +151,7 @@ pub async fn edit_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str
     charge(app, Limit::Messages, viewer).await?;
     let (view, shown) = find_message(loaders, ChatMessageId::from_global(id)).await?.ok_or_else(no_message)?;
     let id = shown.id;
-    messages::refuse_separated(loaders, &view, "messageId").await?;
+    messages::refuse_blocked_direct(loaders, &view, "messageId").await?;
     let lease = journal::begin(app, Task::ChatText { chat: id.chat, sequence: id.sequence }).await?;
     match store::change_text(app.db(), id.chat, id.sequence, viewer, Some(&text), app.now()).await? {
         Ok((changed, _)) => {

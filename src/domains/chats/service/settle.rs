@@ -31,7 +31,7 @@ const BUCKETS: u64 = 8;
 
 /// Settles the lists of those in `states`, and leaves the other members of a group to the workers unless their lists agree already: every row is activity for
 /// each of them. The request pays for their work. A pipeline on the lists' tags, and for a direct chat a read of the blocks. The rows of the chat and `events`
-/// are published behind the answer.
+/// are published after the response.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: a worker settles them.
@@ -296,11 +296,11 @@ async fn end(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: 
     named.dedup();
     let gone: Vec<Entry> = named.iter().map(|user| Entry::gone(*user, chat, ENDED, false)).collect();
     lists::settle(app.db(), &gone, app.now()).await?;
-    store::purge::erase_rows(app.db(), chat, from..to, &reacted).await?;
+    store::purge::purge_chat_rows(app.db(), chat, from..to, &reacted).await?;
     if to < end {
         return Ok(Some(Progress { stage: ENDING, below: to, ..progress }));
     }
-    store::purge::erase(app.db(), chat).await?;
+    store::purge::delete_record(app.db(), chat).await?;
     Ok(None)
 }
 

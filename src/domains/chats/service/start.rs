@@ -3,7 +3,7 @@
 use super::super::model::{ChatList, MemberState};
 use super::super::store::lists;
 use super::super::store::{self, MemberChange};
-use super::invitations::{self, Invitation};
+use super::invitations::{self, InvitationResult};
 use super::{charge, forbidden, publish, refusal, settle};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
@@ -56,8 +56,10 @@ pub async fn start_direct(app: &App, loaders: &Loaders, viewer: UserId, other: &
 /// Checks whether the viewer may begin a chat with another account.
 async fn invite(loaders: &Loaders, other: UserId) -> Outcome<()> {
     match invitations::decide(loaders, &[other]).await?.pop() {
-        Some(Invitation::Joins(_) | Invitation::Full) => Ok(()),
-        Some(Invitation::Refused) | None => Err(forbidden("This account does not accept messages from you.", "userId").into()),
+        Some(InvitationResult::Accepted(_) | InvitationResult::LimitReached) => Ok(()),
+        Some(InvitationResult::Refused) | None => {
+            Err(forbidden("This account does not accept messages from you.", "userId").into())
+        }
     }
 }
 

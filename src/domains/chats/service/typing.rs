@@ -1,9 +1,9 @@
-//! Typing: published to those who are connected, and not kept.
+//! Typing notifications: published to connected clients, and not stored.
 
 use super::super::model::{MAX_DELIVERED_SHOWN, MemberState};
 use super::super::store::StepRefusal;
-use super::super::store::events::{self as store, Pause};
-use super::messages::refuse_separated;
+use super::super::store::events::{self as store, Throttle};
+use super::messages::refuse_blocked_direct;
 use super::{charge, not_found, refusal};
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
@@ -13,10 +13,10 @@ use crate::base::request::Loaders;
 use crate::platform::events::service as events;
 
 /// The least time between two events of a member that is typing in a chat, in ms.
-const PAUSE: u64 = 3_000;
+const TYPING_INTERVAL: u64 = 3_000;
 
 /// Tells the other members of a chat that the viewer is typing: at most once in three seconds, and not in a chat of more than 50 members. A charge, the chat,
-/// the accounts of a direct chat; two commands behind the answer.
+/// the accounts of a direct chat; two commands after the response.
 ///
 /// # Errors
 /// `NOT_FOUND` for the chat; `FORBIDDEN` before the chat is accepted, and while a block separates it; `RATE_LIMITED`.
@@ -27,7 +27,7 @@ pub async fn send_typing(app: &App, loaders: &Loaders, viewer: UserId, chat: &st
     if view.member.state != MemberState::Active {
         return Err(refusal(StepRefusal::Waits));
     }
-    refuse_separated(loaders, &view, "chatId").await?;
+    refuse_blocked_direct(loaders, &view, "chatId").await?;
     if view.members <= MAX_DELIVERED_SHOWN as u64 {
         let own = app.clone();
         app.spawn(async move {
@@ -41,7 +41,7 @@ pub async fn send_typing(app: &App, loaders: &Loaders, viewer: UserId, chat: &st
 
 async fn publish(app: &App, chat: ChatId, member: UserId) -> Result<(), Error> {
     let account = events::term_hasher(app).await?.author(member);
-    if store::begin_pauses(app.db(), Pause::Typing, &[chat], account, PAUSE).await? == [true] {
+    if store::acquire_throttles(app.db(), Throttle::Typing, &[chat], account, TYPING_INTERVAL).await? == [true] {
         events::publish_typing(app, chat, member).await?;
     }
     Ok(())

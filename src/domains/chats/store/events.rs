@@ -60,18 +60,18 @@ pub(in super::super) async fn memberships(db: &Db, user: UserId, chats: &[ChatId
     replies.into_iter().zip(former).map(known).collect()
 }
 
-/// Begins pauses of a member in chats, in ms; `false` where one lasts. `account` stands for the member. One pipeline.
-pub(in super::super) async fn begin_pauses(
+/// Starts throttles of a member in chats, of this many ms; `false` where one is active. `account` is the hash of the member. One pipeline.
+pub(in super::super) async fn acquire_throttles(
     db: &Db,
-    pause: Pause,
+    throttle: Throttle,
     chats: &[ChatId],
     account: u64,
     for_ms: u64,
 ) -> Result<Vec<bool>, Error> {
     let set = |chat: &ChatId| {
-        let key = match pause {
-            Pause::Typing => keys::typing(*chat, account),
-            Pause::Positions => keys::moved(*chat, account),
+        let key = match throttle {
+            Throttle::Typing => keys::typing(*chat, account),
+            Throttle::Positions => keys::moved(*chat, account),
         };
         cmd("SET").arg(key).arg(1).arg("NX").arg("PX").arg(for_ms).take()
     };
@@ -79,11 +79,11 @@ pub(in super::super) async fn begin_pauses(
     replies.into_iter().map(|reply| Ok(decode::value::<Option<String>>(reply)?.is_some())).collect()
 }
 
-/// What a member does not publish again before the end of a pause.
+/// The events of a member that are throttled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Pause {
-    /// That it is typing.
+pub(in super::super) enum Throttle {
+    /// `TypingStarted`.
     Typing,
-    /// What it has seen, and what was delivered to it.
+    /// Changes of its read and delivery positions.
     Positions,
 }

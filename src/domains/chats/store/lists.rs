@@ -270,8 +270,8 @@ pub(in super::super) async fn versions(db: &Db, chat: ChatId, users: &[UserId]) 
     Ok(versions)
 }
 
-/// Forgets which chat two accounts have. One command.
-pub(in super::super) async fn forget_pair(db: &Db, low: UserId, high: UserId) -> Result<(), Error> {
+/// Removes the record of which chat two accounts have. One command.
+pub(in super::super) async fn remove_pair(db: &Db, low: UserId, high: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("HDEL").arg(keys::direct(low)).arg(high.0).take()]).await.map(drop)
 }
 
@@ -287,8 +287,8 @@ pub(in super::super) async fn former(db: &Db, user: UserId, most: usize) -> Resu
     Ok(ids.into_iter().map(ChatId).collect())
 }
 
-/// Forgets chats of a deleted account, and with none of them all that it holds. One pipeline.
-pub(in super::super) async fn forget(db: &Db, user: UserId, chats: &[ChatId]) -> Result<(), Error> {
+/// Removes chats from the keys of a deleted account; without any, deletes all of these keys. One pipeline.
+pub(in super::super) async fn purge(db: &Db, user: UserId, chats: &[ChatId]) -> Result<(), Error> {
     let sets = [
         keys::inbox(user),
         keys::archived(user),

@@ -27,7 +27,7 @@ static RENAME_CHAT: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/re
 static CHANGE_MEMBER: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/change_member.lua"));
 static CHANGE_TEXT: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/change_text.lua"));
 static REACT_TO_TEXT: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/react_to_text.lua"));
-static FORGET_REACTIONS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/react_to_text.lua"));
+static PURGE_REACTIONS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/react_to_text.lua"));
 static READ_MEMBERS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/read_members.lua"));
 static SET_SETTLED: Script = Script::allow_oom(include_str!("../lua/set_settled.lua"));
 static DELIVER_ROWS: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/deliver_rows.lua"));
@@ -402,8 +402,8 @@ pub(super) async fn react(
     let keys = vec![keys::rows_with(chat, sequence), keys::reactions(chat, sequence)];
     let (script, action) = match emoji {
         Some((_, true)) => (&REACT_TO_TEXT, "add"),
-        Some((_, false)) => (&FORGET_REACTIONS, "remove"),
-        None => (&FORGET_REACTIONS, "forget"),
+        Some((_, false)) => (&PURGE_REACTIONS, "remove"),
+        None => (&PURGE_REACTIONS, "purge"),
     };
     let call = call(script, chat, keys, sequence / BUCKET).arg(sequence).arg(by.0).arg(action).arg(id).arg(MAX_EMOJI);
     let reply: Vec<String> = db.call(call.arg(emoji.map_or("", |(emoji, _)| emoji))).await?;

@@ -10,18 +10,18 @@ use crate::db::{Db, decode};
 use redis::cmd;
 use std::ops::Range;
 
-static FORGET_TEXTS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/forget_texts.lua"));
-static FORGET_ROWS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/forget_rows.lua"));
-static FORGET_MEMBER: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/forget_member.lua"));
+static PURGE_TEXTS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/purge_texts.lua"));
+static PURGE_ROWS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/purge_rows.lua"));
+static PURGE_MEMBER: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/purge_member.lua"));
 
-/// Makes the texts of a deleted account in a group count for nobody: at most `most`. Returns their number. One script.
-pub(in super::super) async fn forget_texts(db: &Db, chat: ChatId, user: UserId, most: u64) -> Result<u64, Error> {
-    db.call(call(&FORGET_TEXTS, chat, Vec::new(), 0).arg(user.0).arg(most)).await
+/// Stops counting text messages of a deleted account in a group as unread: at most `most`. Returns their number. One script.
+pub(in super::super) async fn purge_texts(db: &Db, chat: ChatId, user: UserId, most: u64) -> Result<u64, Error> {
+    db.call(call(&PURGE_TEXTS, chat, Vec::new(), 0).arg(user.0).arg(most)).await
 }
 
 /// Removes what a deleted account leaves in a bucket of rows. Returns the numbers of the texts by others with a reaction of it. A script and two pipelines.
-pub(in super::super) async fn forget_rows(db: &Db, chat: ChatId, bucket: u64, user: UserId) -> Result<Vec<u64>, Error> {
-    let call = call(&FORGET_ROWS, chat, vec![keys::rows(chat, bucket)], bucket).arg(user.0);
+pub(in super::super) async fn purge_rows(db: &Db, chat: ChatId, bucket: u64, user: UserId) -> Result<Vec<u64>, Error> {
+    let call = call(&PURGE_ROWS, chat, vec![keys::rows(chat, bucket)], bucket).arg(user.0);
     let (with_reactions, deleted): (Vec<String>, Vec<u64>) = db.call(call).await?;
     let unlink = deleted.iter().map(|sequence| cmd("UNLINK").arg(keys::reactions(chat, *sequence)).take());
     db.write_many(unlink.collect()).await?;
@@ -42,9 +42,9 @@ pub(in super::super) async fn forget_rows(db: &Db, chat: ChatId, bucket: u64, us
     Ok(own)
 }
 
-/// The result of forgetting a member.
+/// The result of [`purge_member`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum ForgetResult {
+pub(in super::super) enum PurgeMemberResult {
     /// The other account of a direct chat remains.
     Peer(UserId),
     /// Nothing more is to do.
@@ -54,11 +54,13 @@ pub(in super::super) enum ForgetResult {
 }
 
 /// Removes what a deleted account leaves in a chat beside its rows. One script.
-pub(in super::super) async fn forget_member(db: &Db, chat: ChatId, user: UserId) -> Result<ForgetResult, Error> {
-    let reply: String = db.call(call(&FORGET_MEMBER, chat, Vec::new(), 0).arg(user.0)).await?;
+pub(in super::super) async fn purge_member(db: &Db, chat: ChatId, user: UserId) -> Result<PurgeMemberResult, Error> {
+    let reply: String = db.call(call(&PURGE_MEMBER, chat, Vec::new(), 0).arg(user.0)).await?;
     Ok(match reply.as_str() {
-        "gone" => ForgetResult::Gone,
-        other => other.parse().ok().filter(|id| *id > 0).map_or(ForgetResult::Done, |id| ForgetResult::Peer(UserId(id))),
+        "gone" => PurgeMemberResult::Gone,
+        other => {
+            other.parse().ok().filter(|id| *id > 0).map_or(PurgeMemberResult::Done, |id| PurgeMemberResult::Peer(UserId(id)))
+        }
     })
 }
 
@@ -84,13 +86,13 @@ pub(in super::super) async fn read_rows(db: &Db, chat: ChatId, buckets: Range<u6
 }
 
 /// Deletes buckets of rows of a chat that has ended, with the reactions to them. One pipeline.
-pub(in super::super) async fn erase_rows(db: &Db, chat: ChatId, buckets: Range<u64>, reacted: &[u64]) -> Result<(), Error> {
+pub(in super::super) async fn purge_chat_rows(db: &Db, chat: ChatId, buckets: Range<u64>, reacted: &[u64]) -> Result<(), Error> {
     let reactions = reacted.iter().map(|sequence| keys::reactions(chat, *sequence));
     let rows = buckets.map(|bucket| keys::rows(chat, bucket));
     db.write_many(reactions.chain(rows).map(|key| cmd("UNLINK").arg(key).take()).collect()).await.map(drop)
 }
 
 /// Deletes the record of a chat that has ended. One command.
-pub(in super::super) async fn erase(db: &Db, chat: ChatId) -> Result<(), Error> {
+pub(in super::super) async fn delete_record(db: &Db, chat: ChatId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::chat(chat)).take()]).await.map(drop)
 }

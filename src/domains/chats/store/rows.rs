@@ -1,7 +1,7 @@
 //! Reads chats, rows and reactions.
 
 use super::super::keys;
-use super::super::model::{ChatHistory, ChatKind, ChatList, ChatView, FOR_GOOD, MAX_EMOJI, MAX_MEMBERS, Member, Row};
+use super::super::model::{ChatHistory, ChatKind, ChatList, ChatView, MAX_EMOJI, MAX_MEMBERS, Member, NO_END, Row};
 use super::{CHAT_PRELUDE, call};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -64,8 +64,8 @@ fn view_of(id: ChatId, words: &[String], mark: &[String]) -> Option<ChatView> {
 }
 
 /// Whether a mute has no end.
-pub(in super::super) const fn is_for_good(until: Millis) -> bool {
-    until >= FOR_GOOD
+pub(in super::super) const fn has_no_end(until: Millis) -> bool {
+    until >= NO_END
 }
 
 /// Rows, in the order of `ids`; `None` for those that are not kept. A command for each bucket, in one pipeline.

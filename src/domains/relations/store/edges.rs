@@ -1,4 +1,4 @@
-//! Common storage of mutes and blocks: both are on two sides with one id, and the side of the account that decides is the truth.
+//! Common storage of mutes and blocks: both are on two sides with one id, and the side of the account that decides is authoritative.
 
 use super::super::keys;
 use super::super::model::OneWayRelation;

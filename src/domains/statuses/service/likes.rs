@@ -1,4 +1,4 @@
-//! Likes: a like is on two tags, and the status's side is the truth.
+//! Likes: a like is on two tags, and the status's side is authoritative.
 
 use super::super::model::{Status, not_found};
 use super::super::store::{self, LikeIndexResult, LikeResult};

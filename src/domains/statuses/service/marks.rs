@@ -1,4 +1,4 @@
-//! Marks: what an account has with a status on two tags, bookmarks and reposts. The status's side is the truth while the status exists.
+//! Marks: what an account has with a status on two tags, bookmarks and reposts. The status's side is authoritative while the status exists.
 
 use super::super::model::{Mark, Status};
 use super::super::store as statuses;

@@ -1,6 +1,6 @@
 //! Quotes: a status shows another one, which is public when it is quoted. Whether the quoted status is shown is decided at each read.
 //!
-//! The status that quotes is the truth: it names the quoted one, and its tombstone does after its deletion. The quoted status has the set of those that
+//! The status that quotes is authoritative: it names the quoted one, and its tombstone does after its deletion. The quoted status has the set of those that
 //! quote it, on its own tag; the steps of posting, settling and deleting keep the set.
 
 use super::super::load::ViewedStatus;

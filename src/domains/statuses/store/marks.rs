@@ -1,4 +1,4 @@
-//! Bookmarks and reposts in Redis: both are on two tags with one id, and the status's side is the truth.
+//! Bookmarks and reposts in Redis: both are on two tags with one id, and the status's side is authoritative.
 
 use super::super::keys;
 use super::super::model::Mark;

@@ -14,7 +14,7 @@ use async_graphql::{Context, ID, Interface, Object, Result, Subscription};
 use futures_util::stream::Stream;
 use std::sync::Arc;
 
-/// Event of the chats of an account. `__typename` is its kind. An event shows the state at delivery.
+/// Event of the chats of the viewer. `__typename` is its kind. An event shows the state at delivery.
 #[derive(Interface)]
 #[graphql(
     name = "ChatEvent",
@@ -25,15 +25,15 @@ use std::sync::Arc;
     )
 )]
 pub(super) enum ChatStreamEvent {
-    /// A text was sent.
+    /// A text message was sent.
     MessageSent(MessageSent),
-    /// A text was edited.
+    /// A text message was edited.
     MessageEdited(MessageEdited),
-    /// A text was deleted.
+    /// A text message was deleted.
     MessageDeleted(MessageDeleted),
-    /// The reactions to a text have changed.
+    /// The reactions to a text message have changed.
     ReactionChanged(ReactionChanged),
-    /// A member has seen more, or more was delivered to it.
+    /// The read or delivery position of a member has advanced.
     SeenChanged(SeenChanged),
     /// An account has joined a group.
     ChatMemberJoined(ChatMemberJoined),
@@ -41,9 +41,9 @@ pub(super) enum ChatStreamEvent {
     ChatMemberLeft(ChatMemberLeft),
     /// The role of a member has changed.
     ChatMemberRoleChanged(ChatMemberRoleChanged),
-    /// A group has another name.
+    /// A group was renamed.
     ChatRenamed(ChatRenamed),
-    /// The viewer has changed a chat for itself, or has received it.
+    /// The state of a chat for the viewer has changed.
     ViewerChatChanged(ViewerChatChanged),
     /// A member is typing.
     TypingStarted(TypingStarted),
@@ -51,7 +51,7 @@ pub(super) enum ChatStreamEvent {
     StreamGap(StreamGap),
 }
 
-/// Declares an event with a row, or with a text.
+/// Declares an event with a message.
 macro_rules! message_event {
     ($($(#[$doc:meta])* $name:ident, $message:literal;)*) => {$(
         $(#[$doc])*
@@ -70,7 +70,7 @@ macro_rules! message_event {
                 self.2.id.chat.global().into()
             }
 
-            /// The chat at delivery. Null if it does not exist for the viewer any more.
+            /// The chat at delivery. Null if the viewer does not have it any more.
             async fn chat(&self) -> Option<ChatObject> {
                 self.1.clone().map(ChatObject)
             }
@@ -84,24 +84,25 @@ macro_rules! message_event {
 }
 
 message_event! {
-    /// A text was sent in a chat of the viewer. If it was deleted since, it comes as deleted; in a group, a text that a block hides comes as hidden.
-    MessageSent, "The text at delivery.";
-    /// A text was edited.
-    MessageEdited, "The text at delivery.";
-    /// The reactions to a text have changed.
-    ReactionChanged, "The text at delivery, with its reactions.";
-    /// An account has joined a group of the viewer, or the viewer has.
-    ChatMemberJoined, "The row of the joining. Its subject has joined.";
+    /// A text message was sent in a chat of the viewer. If it was deleted before delivery, `isDeleted` is true. In a group, `isHidden` is true if a block hides
+    /// it.
+    MessageSent, "The message at delivery.";
+    /// A text message was edited.
+    MessageEdited, "The message at delivery.";
+    /// The reactions to a text message have changed.
+    ReactionChanged, "The message at delivery, with its reactions.";
+    /// An account, possibly the viewer, has joined a group of the viewer.
+    ChatMemberJoined, "The `MEMBER_JOINED` message. `subject` is the account.";
     /// The role of a member of a group has changed.
-    ChatMemberRoleChanged, "The row of the change. Its subject has the new role.";
-    /// A group has another name.
-    ChatRenamed, "The row of the change. Its text is the new name.";
+    ChatMemberRoleChanged, "The `ROLE_CHANGED` message. `subject` has the new role.";
+    /// A group was renamed.
+    ChatRenamed, "The `RENAMED` message. `text` is the new name.";
 }
 
-/// A text was deleted.
+/// A text message was deleted.
 pub(super) struct MessageDeleted(String, Arc<ChatView>, ChatMessageId);
 
-/// A text was deleted for all. Its row remains.
+/// A text message was deleted for all members. It keeps its sequence number.
 #[Object]
 impl MessageDeleted {
     /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
@@ -119,21 +120,22 @@ impl MessageDeleted {
         Some(ChatObject(self.1.clone()))
     }
 
-    /// Id of the text.
+    /// Id of the message.
     async fn message_id(&self) -> ID {
         self.2.global_id().to_string().into()
     }
 
-    /// Number of its row.
+    /// Sequence number of the message.
     async fn sequence(&self) -> u64 {
         self.2.sequence
     }
 }
 
-/// A member has seen more, or more was delivered to it.
+/// The read or delivery position of a member has advanced.
 pub(super) struct SeenChanged(String, Arc<ChatView>, ShownMember);
 
-/// A member has seen more, or more was delivered to it. At most one event a second for each member. Of other members in chats of at most 50 only.
+/// The read or delivery position of a member has advanced. Sent at most once a second for each member. Positions of other members are sent only in chats of
+/// at most 50 members.
 #[Object]
 impl SeenChanged {
     /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
@@ -160,7 +162,7 @@ impl SeenChanged {
 /// An account has left a group, or was removed.
 pub(super) struct ChatMemberLeft(String, Option<Arc<ChatView>>, ShownMessage);
 
-/// An account has left a group, or was removed. For the viewer's own leaving, the last event of the chat.
+/// An account has left a group, or was removed. If it is the viewer, this is the last event of the chat.
 #[Object]
 impl ChatMemberLeft {
     /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
@@ -173,7 +175,7 @@ impl ChatMemberLeft {
         self.2.id.chat.global().into()
     }
 
-    /// The chat at delivery. Null after the viewer's own leaving.
+    /// The chat at delivery. Null if the viewer is no member any more.
     async fn chat(&self) -> Option<ChatObject> {
         self.1.clone().map(ChatObject)
     }
@@ -183,7 +185,7 @@ impl ChatMemberLeft {
         Ok(Box::pin(visible_id(request(ctx)?, self.2.row.subject)).await?.map(|user| user.global().into()))
     }
 
-    /// The row of the leaving or of the removal.
+    /// The `MEMBER_LEFT` or `MEMBER_REMOVED` message. `subject` is the account.
     async fn chat_message(&self) -> ChatMessageObject {
         ChatMessageObject(self.2.clone())
     }
@@ -198,11 +200,11 @@ async fn visible_id(request: &Request, user: Option<UserId>) -> Result<Option<Us
     Ok(relations::find(&request.loaders(), user).await?.map(|found| found.id))
 }
 
-/// The viewer has changed a chat for itself, or has received it.
+/// The state of a chat for the viewer has changed.
 pub(super) struct ViewerChatChanged(String, ChatId, Option<Arc<ChatView>>);
 
-/// The viewer has changed a chat for itself on another device: started, muted, archived, accepted or declined it, or deleted its history. Or it has received
-/// the chat: as a member of a new group, or as a request.
+/// The viewer has started, muted, archived, accepted or declined a chat, or has deleted its history, in any session, this one included; or the viewer has
+/// received the chat: as a member of a new group, or as a chat request.
 #[Object]
 impl ViewerChatChanged {
     /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
@@ -215,7 +217,7 @@ impl ViewerChatChanged {
         self.1.global().into()
     }
 
-    /// The chat at delivery. Null if it does not exist for the viewer any more.
+    /// The chat at delivery. Null if the viewer does not have it any more.
     async fn chat(&self) -> Option<ChatObject> {
         self.2.clone().map(ChatObject)
     }
@@ -224,7 +226,7 @@ impl ViewerChatChanged {
 /// A member is typing.
 pub(super) struct TypingStarted(String, ChatId, Arc<User>);
 
-/// A member is typing, for the next six seconds. Sent to those who are connected only; in chats of at most 50 members.
+/// A member is typing: show it for six seconds. Not stored: a subscription that resumes does not receive it. Sent in chats of at most 50 members.
 #[Object]
 impl TypingStarted {
     /// Position of the event before this one.
@@ -287,8 +289,8 @@ pub struct ChatSubscription;
 
 #[Subscription]
 impl ChatSubscription {
-    /// Events of all chats of the viewer. Each row comes in exactly one event, in the order of its chat. A chat that waits for the viewer's answer sends
-    /// `ViewerChatChanged` only. Requires a session.
+    /// Events of all chats of the viewer. Each message is sent in exactly one event, in the order of its chat. Of a chat request, only `ViewerChatChanged` is
+    /// sent. Requires a session.
     async fn chat_events(
         &self,
         ctx: &Context<'_>,

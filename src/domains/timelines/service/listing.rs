@@ -167,7 +167,7 @@ impl<'a> FeedListing<'a> {
         let lookups = self.lookups(rows, &found, has_tags, &repeats);
         let mut older = OlderRows::new(distance);
         // Both are started together, so that they share one batch.
-        futures_util::try_join!(self.read_older(&mut older, &repeats.any), self.loaders.feeds.load_many(lookups))?;
+        futures_util::try_join!(self.read_older(&mut older, &repeats.to_check), self.loaders.feeds.load_many(lookups))?;
         self.read_older(&mut older, &repeats.of_sources(self.loaders).await?).await?;
         let mut are_visible: HashMap<u64, bool> = HashMap::new();
         let mut all = rows.to_vec();

@@ -1,4 +1,4 @@
--- forget_rows.lua - removes what a deleted account leaves in a bucket of rows: its texts, and its name in other rows.
+-- purge_rows.lua - removes what a deleted account leaves in a bucket of rows: its texts, and its name in other rows.
 -- KEYS the first nine of chat.lua, all of {c}
 -- ARGV 1 bucket  2 account
 -- Returns number and reactions of texts by others with reactions, and the numbers of those that were deleted

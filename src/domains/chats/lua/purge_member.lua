@@ -1,4 +1,4 @@
--- forget_member.lua - removes what a deleted account leaves in a chat beside its rows. A direct chat without accounts ends.
+-- purge_member.lua - removes what a deleted account leaves in a chat beside its rows. A direct chat without accounts ends.
 -- KEYS the first eight of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 account
 -- Returns the other account of a direct chat that remains, else 0 | {gone} the chat has ended

@@ -1,4 +1,4 @@
--- forget_texts.lua - makes texts of a deleted account count for nobody, before their rows are emptied.
+-- purge_texts.lua - stops counting texts of a deleted account as unread, before their rows are emptied.
 -- KEYS the first eight of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 account  3 the most texts
 -- Returns the number of texts
