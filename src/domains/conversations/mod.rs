@@ -30,3 +30,4 @@ pub use graphql::{ConversationEntries, ConversationEntryObject, ReplyMutation, p
 pub use keys::places as conversation_key;
 pub use load::PlaceFetcher;
 pub use model::{Place, ReplyPolicy, ReplyRef, ReplySort};
+pub use store::{decode_place, read_place};

@@ -9,7 +9,7 @@ use crate::db::decode::StoredText;
 use crate::db::hash::{Form, HashValue};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
-use redis::{Cmd, cmd};
+use redis::{Cmd, Value, cmd};
 
 /// Scripts in a pipeline of a bulk load.
 const BULK: usize = 1_000;
@@ -72,7 +72,7 @@ fn call(script: &'static Script, root: StatusId) -> Call {
 /// Result of adding a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddPlaceResult {
-    /// It is there, since now or before; its depth.
+    /// It is there, since now or before; the number of replies to the parent.
     Added(u32),
     /// The parent has no place, or was deleted.
     NoParent,
@@ -85,11 +85,12 @@ pub enum AddPlaceResult {
 /// Adds a reply. One script.
 pub(super) async fn add(db: &Db, root: StatusId, parent: StatusId, reply: StatusId) -> Result<AddPlaceResult, Error> {
     let call = add_call(PlaceId { root, status: reply }, parent);
-    Ok(match db.call::<i64>(call).await? {
+    let (depth, replies): (i64, u32) = db.call(call).await?;
+    Ok(match depth {
         0 => AddPlaceResult::NoParent,
         -1 => AddPlaceResult::LimitReached,
         -2 => AddPlaceResult::Deleted,
-        depth => AddPlaceResult::Added(depth as u32),
+        _ => AddPlaceResult::Added(replies),
     })
 }
 
@@ -101,8 +102,9 @@ fn add_call(reply: PlaceId, parent: StatusId) -> Call {
 /// Adds replies with their parents, in this order. A pipeline of scripts for every thousand.
 pub(super) async fn add_many(db: &Db, replies: &[(PlaceId, StatusId)]) -> Result<(), Error> {
     for part in replies.chunks(BULK) {
-        for depth in db.call_many(part.iter().map(|(reply, parent)| add_call(*reply, *parent)).collect()).await? {
-            if decode::value::<i64>(depth)? < 1 {
+        for reply in db.call_many(part.iter().map(|(reply, parent)| add_call(*reply, *parent)).collect()).await? {
+            let (depth, _): (i64, u32) = decode::value(reply)?;
+            if depth < 1 {
                 return Err(Error::corrupt("an imported reply that has no place"));
             }
         }
@@ -127,9 +129,20 @@ pub(super) async fn set_likes(db: &Db, likes: &[(PlaceId, u64)]) -> Result<(), E
 
 /// The places, in the order of `ids`; `None` for those that are not there. One pipeline.
 pub(super) async fn places(db: &Db, ids: &[PlaceId]) -> Result<Vec<Option<Place>>, Error> {
-    let one = |id: &PlaceId| cmd("HGET").arg(keys::places(id.root)).arg(&bytes_of(id.status.0)[..]).take();
-    let place = |reply| Ok(decode::value::<Option<Vec<u8>>>(reply)?.as_deref().and_then(parse_place));
-    db.read_many(ids.iter().map(one).collect()).await?.into_iter().map(place).collect()
+    db.read_many(ids.iter().map(read_place).collect()).await?.into_iter().map(decode_place).collect()
+}
+
+/// The command that reads a place, for pipelines with other data.
+pub fn read_place(id: &PlaceId) -> Cmd {
+    cmd("HGET").arg(keys::places(id.root)).arg(&bytes_of(id.status.0)[..]).take()
+}
+
+/// Decodes the reply to [`read_place`]; `None` if there is no such place.
+///
+/// # Errors
+/// Internal for a reply of another type.
+pub fn decode_place(reply: Value) -> Result<Option<Place>, Error> {
+    Ok(decode::value::<Option<Vec<u8>>>(reply)?.as_deref().and_then(parse_place))
 }
 
 /// Parses a record of `lua/place.lua`; `None` if it is invalid.

@@ -4,6 +4,7 @@ mod audience;
 mod bookmarks;
 mod edits;
 mod conversation;
+mod derived;
 mod indexes;
 mod likes;
 mod pending_edits;
@@ -22,6 +23,7 @@ pub use bookmarks::{bookmark, bookmarks, bookmarks_id, remove_bookmark};
 pub use conversation::{
     AncestorsPage, ConversationEntry, ancestors, encode as encode_reply_cursor, entry, find_entry, replies as replies_page,
 };
+pub use derived::DerivedData;
 pub use edits::{edit, settle_edit, version_count, versions, versions_id};
 pub use indexes::{settle_indexes, settle_privacy};
 pub use likes::{like, likers, likers_id, purge_likes, purge_likes_of_statuses, settle_like};
@@ -58,6 +60,7 @@ use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use futures_util::try_join;
 use indexes::NewNames;
+use replies::ParentCount;
 
 pub use super::visible::{facts, keep_delivered_beside, load_delivered, load_existing, load_visible, policy_audience};
 
@@ -74,6 +77,8 @@ pub struct NewStatus {
     pub followers: FollowerStats,
     /// The entry in the journal.
     pub lease: EntryLease,
+    /// What was derived from the status. The caller settles it after the first homes, which is the check that the status was not deleted meanwhile.
+    pub derived: DerivedData,
 }
 
 /// Writes a status (the commit) and adds it to its author's profile. A charge, the journal and two scripts; one more script and a read with
@@ -97,7 +102,7 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
     if let (Err(Refusal::User(_)), Some(keyed)) = (&written, &keyed) {
         idempotency::release(app, author, keyed, id.0).await?;
     }
-    let Some(WrittenStatus { status, lease, names }) = written? else { return Ok(None) };
+    let Some(WrittenStatus { status, parent, lease, names }) = written? else { return Ok(None) };
     match store::index(app.db(), author, id).await? {
         // The client has the id since the first response, so the status may have been deleted between the two steps of a repeated request.
         AddToProfileResult::Listed(..) if keyed.is_some() && !is_by(app, author, id).await? => {
@@ -109,13 +114,14 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
         }
         AddToProfileResult::Listed(followers, is_private) => {
             // They are on different keys, and each may be repeated.
-            let (.., terms) = try_join!(
-                replies::count_reply(app, id, status.reply),
+            let (.., entries, terms) = try_join!(
+                replies::count_reply(app, &status, parent),
                 quotes::add(app, &status),
                 names.add(app, &status, is_private),
                 terms::of_posting(app, &status, is_private)
             )?;
-            Ok(Some(NewStatus { id, terms, followers, lease }))
+            let derived = DerivedData { author, id, parent, entries };
+            Ok(Some(NewStatus { id, terms, followers, lease, derived }))
         }
         refused => {
             names.ack(app);
@@ -134,6 +140,7 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
 /// A status that was written, and its entries of the journal.
 struct WrittenStatus {
     status: Status,
+    parent: Option<ParentCount>,
     lease: EntryLease,
     names: NewNames,
 }
@@ -173,14 +180,17 @@ async fn write(
         last_edit: None,
     };
     let (lease, names) = NewNames::begin(app, replies::task(&status), &status, accounts).await?;
-    if let Err(refusal) = replies::join(app, &status).await {
-        lease.on_refusal(app, &refusal);
-        // No name is indexed before the status is written.
-        names.ack(app);
-        return Err(refusal);
-    }
+    let parent = match replies::join(app, &status).await {
+        Ok(parent) => parent,
+        Err(refusal) => {
+            lease.on_refusal(app, &refusal);
+            // No name is indexed before the status is written.
+            names.ack(app);
+            return Err(refusal);
+        }
+    };
     if store::create(app.db(), &status).await? {
-        return Ok(Some(WrittenStatus { status, lease, names }));
+        return Ok(Some(WrittenStatus { status, parent, lease, names }));
     }
     replies::remove_places(app, author, &[id]).await?;
     lease.ack(app);

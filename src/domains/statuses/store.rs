@@ -1,6 +1,7 @@
 //! Statuses in Redis.
 
 pub(super) mod bookmarks;
+pub(super) mod derived;
 pub(super) mod edits;
 pub(super) mod indexes;
 pub(super) mod marks;

@@ -116,6 +116,19 @@ impl EntryLease {
         }
     }
 
+    /// As [`Self::finish`], and acknowledges a settled entry: together with this one if that is acknowledged.
+    pub async fn finish_with(self, app: &App, rest: Option<Progress>, settled: Option<Self>) {
+        match rest {
+            None => ack_in_background(app, [Some(self), settled].into_iter().flatten().map(|lease| lease.0).collect()),
+            Some(progress) => {
+                if let Some(settled) = settled {
+                    settled.ack(app);
+                }
+                self.hand_over(app, progress).await;
+            }
+        }
+    }
+
     /// Acknowledges the entry after a refused commit. After an error of the storage a worker settles the entry later: the commit may have several
     /// steps, and the error may be of a later one than the first.
     pub fn on_refusal(self, app: &App, refusal: &Refusal) {

@@ -31,6 +31,6 @@ async fn a_reply_with_mentions_and_tags_costs_little_more_than_a_plain_status() 
     let rich = json!({ "message": "@mentioned0 @mentioned1 @mentioned2 #tea #pots #evenings", "replyToId": parent });
     let (trips, commands) = cost(&app, &author, &rich).await;
     println!("plain: {plain_trips} round trips, {plain} commands; reply: {trips}, {commands}");
-    assert!(10 * commands <= 16 * plain, "{commands} commands, and {plain} of a plain status");
-    assert!(trips <= plain_trips + 12, "{trips} round trips, and {plain_trips} of a plain status");
+    assert!(10 * commands <= 13 * plain, "{commands} commands, and {plain} of a plain status");
+    assert!(trips <= plain_trips + 6, "{trips} round trips, and {plain_trips} of a plain status");
 }

@@ -1,17 +1,17 @@
 -- add_place.lua - adds a reply to a conversation, once. The place of the root is added with the first reply.
 -- KEYS those of place.lua, all of {root}
 -- ARGV 1 parent's id, 7 bytes  2 reply's id, 7 bytes  3 root's id, 7 bytes  4 the most living statuses
--- Returns the depth | 0 no such parent | -1 the limit is reached | -2 the reply was deleted
+-- Returns the depth | 0 no such parent | -1 the limit is reached | -2 the reply was deleted; the parent's number of replies
 local own = read(ARGV[2])
-if own then return own.deleted and -2 or own.depth end
 local parent = read(ARGV[1])
+if own then return {own.deleted and -2 or own.depth, parent and parent.replies or 0} end
 local living = tonumber(redis.call('HGET', KEYS[1], LIVING) or 1)
 if not parent then
-  if ARGV[1] ~= ARGV[3] then return 0 end
+  if ARGV[1] ~= ARGV[3] then return {0, 0} end
   parent = { id = ARGV[3], parent = string.rep('\0', ID), depth = 0, replies = 0, places = 0, likes = 0, path = '' }
 end
-if parent.deleted then return 0 end
-if living >= tonumber(ARGV[4]) then return -1 end
+if parent.deleted then return {0, 0} end
+if living >= tonumber(ARGV[4]) then return {-1, 0} end
 
 -- List n of the new path is list n of the ancestor one unit above, unless that begins a list, and that ancestor.
 local function list_of(place, unit)
@@ -33,4 +33,4 @@ write(reply)
 redis.call('HSET', KEYS[1], LIVING, living + 1)
 redis.call('ZADD', KEYS[2], 0, new_member(reply))
 redis.call('ZADD', KEYS[3], 0, likes_member(reply, 0))
-return depth
+return {depth, parent.replies}

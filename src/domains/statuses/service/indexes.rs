@@ -26,11 +26,31 @@ use std::collections::HashMap;
 /// The names in the text of a new status, before it is written.
 #[derive(Default)]
 pub(super) struct NewNames {
-    /// The accounts that the text may mention, by login.
-    pub(super) accounts: HashMap<String, UserId>,
-    names: IndexedNames,
+    known: KnownNames,
     /// The entry of the journal with the names; `None` without any.
     lease: Option<EntryLease>,
+}
+
+/// The index entries of a new status, as they were written.
+#[derive(Debug)]
+pub(super) struct NewEntries {
+    /// The text from which they were derived.
+    text: IndexedText,
+    known: KnownNames,
+    /// The entry of the journal with the names.
+    pub(super) lease: EntryLease,
+}
+
+impl NewEntries {
+    /// Whether the status still has the text from which the entries were derived.
+    pub(super) fn agree_with(&self, now: Option<&IndexedText>) -> bool {
+        now == Some(&self.text)
+    }
+
+    /// Reconciles the entries with the text of today, as [`settle`] does without its first read.
+    pub(super) async fn settle(&self, app: &App, author: UserId, id: StatusId, now: Option<IndexedText>) -> Result<(), Error> {
+        settle_from(app, (author, id), self.text.names(), self.known.clone(), now).await
+    }
 }
 
 impl NewNames {
@@ -47,17 +67,17 @@ impl NewNames {
             return Ok((journal::begin(app, task).await?, Self::default()));
         }
         let [lease, of_names] = journal::begin_pair(app, [task, self::task(status.author, status.id, &names)]).await?;
-        Ok((lease, Self { accounts, names, lease: Some(of_names) }))
+        Ok((lease, Self { known: KnownNames { journaled: names, accounts }, lease: Some(of_names) }))
     }
 
-    /// Adds the index entries of the status. Nothing for a text without names; otherwise the steps of [`settle`] without its first read.
-    pub(super) async fn add(self, app: &App, status: &Status, is_private: bool) -> Result<(), Error> {
-        let Some(lease) = self.lease else { return Ok(()) };
-        let text = IndexedText::new(status, is_private);
-        let known = KnownNames { journaled: self.names, accounts: self.accounts };
-        settle_from(app, (status.author, status.id), IndexedNames::default(), known, Some(text)).await?;
-        lease.ack(app);
-        Ok(())
+    /// Adds the index entries of the status. One pipeline; nothing for a text without names. The text may have changed meanwhile: the caller reads it
+    /// again ([`super::derived`]).
+    pub(super) async fn add(self, app: &App, status: &Status, is_private: bool) -> Result<Option<NewEntries>, Error> {
+        let Some(lease) = self.lease else { return Ok(None) };
+        let (text, known) = (IndexedText::new(status, is_private), self.known);
+        let added = text.indexed_names();
+        tags::update(app, (status.author, status.id, text.written_at), &added, &IndexedNames::default(), &known.accounts).await?;
+        Ok(Some(NewEntries { text, known, lease }))
     }
 
     /// Acknowledges the entry: the status is not written, or what was written is deleted.
@@ -89,7 +109,7 @@ pub async fn settle_indexes(app: &App, author: UserId, id: StatusId, journaled: 
 }
 
 /// Names and accounts of a status that are known before its index entries are reconciled.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct KnownNames {
     /// Names in an entry of the journal that is not acknowledged.
     journaled: IndexedNames,

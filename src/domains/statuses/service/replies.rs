@@ -124,15 +124,25 @@ pub(super) fn task(status: &Status) -> Task {
     }
 }
 
+/// The parent of a new reply, and the number of replies to it when the reply had joined the conversation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ParentCount {
+    pub(super) parent: PlaceId,
+    pub(super) replies: u32,
+}
+
 /// Adds a status to the conversation that it replies in, before it is written. One script; nothing for a status that is no reply.
 ///
 /// # Errors
 /// `NOT_FOUND` if the parent was deleted; `LIMIT_REACHED` at a million statuses.
-pub(super) async fn join(app: &App, status: &Status) -> Outcome<()> {
-    let Some(reply) = status.reply else { return Ok(()) };
+pub(super) async fn join(app: &App, status: &Status) -> Outcome<Option<ParentCount>> {
+    let Some(reply) = status.reply else { return Ok(None) };
     match conversations::add(app, reply.root, reply.parent, status.id).await? {
+        AddPlaceResult::Added(replies) => {
+            Ok(Some(ParentCount { parent: PlaceId { root: reply.root, status: reply.parent }, replies }))
+        }
         // A status that was deleted is not written again either.
-        AddPlaceResult::Added(_) | AddPlaceResult::Deleted => Ok(()),
+        AddPlaceResult::Deleted => Ok(None),
         AddPlaceResult::NoParent => Err(no_parent().into()),
         AddPlaceResult::LimitReached => Err(conversation_is_full().into()),
     }
@@ -170,13 +180,20 @@ pub(super) async fn sync_count(app: &App, place: PlaceId) -> Result<bool, Error>
     }
 }
 
-/// Counts a new reply of `id`, if it is one, at its parent. Three round trips. If the parent was deleted meanwhile, with its account, the account is removed
-/// from the reply.
-pub(super) async fn count_reply(app: &App, id: StatusId, reply: Option<ReplyRef>) -> Result<(), Error> {
-    let Some(reply) = reply else { return Ok(()) };
-    if sync_count(app, PlaceId { root: reply.root, status: reply.parent }).await? {
+/// Counts a new reply at its parent. One script; nothing for a status that is no reply. The number may have changed meanwhile: the caller reads it
+/// again ([`super::derived`]).
+pub(super) async fn count_reply(app: &App, status: &Status, count: Option<ParentCount>) -> Result<(), Error> {
+    let (Some(reply), Some(ParentCount { parent, replies })) = (status.reply, count) else { return Ok(()) };
+    if store::set_count(app.db(), parent.status, replies).await? {
         return Ok(());
     }
+    // It may have been deleted before its place was there.
+    remove_unused(app, parent).await?;
+    remove_deleted_parent_author(app, status.id, reply).await
+}
+
+/// Removes the author of a deleted parent from a reply if the account was deleted, too.
+async fn remove_deleted_parent_author(app: &App, id: StatusId, reply: ReplyRef) -> Result<(), Error> {
     match reply.parent_author {
         Some(author) if !users::exists(app, author).await? => store::clear_parent_authors(app.db(), &[id]).await,
         _ => Ok(()),
@@ -271,8 +288,10 @@ pub async fn settle_reply(app: &App, author: UserId, place: PlaceId, parent: Sta
     loop {
         if exists {
             conversations::add(app, place.root, parent, place.status).await?;
-            if let Some((_, reply)) = reply_of(app, place.status).await? {
-                count_reply(app, place.status, Some(reply)).await?;
+            if let Some((_, reply)) = reply_of(app, place.status).await?
+                && !sync_count(app, PlaceId { root: reply.root, status: reply.parent }).await?
+            {
+                remove_deleted_parent_author(app, place.status, reply).await?;
             }
         } else {
             remove_place_of(app, author, DeletedPlace { place, parent: Some(parent) }).await?;

@@ -10,7 +10,7 @@ use crate::base::ids::{StatusId, UserId};
 use crate::db::{Db, decode};
 use crate::domains::entities::TextEntities;
 use crate::domains::users::user_key;
-use redis::{Value, cmd};
+use redis::{Cmd, Value, cmd};
 
 /// The current text of a status, and whether everybody can see the status.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,14 +69,28 @@ pub(in super::super) const FIELDS: [&str; 6] = ["uid", "message", "posted", "ent
 
 /// The text of a status of `author`; `None` if there is no such status, or the account was deleted. One pipeline, not from the cache.
 pub(in super::super) async fn read(db: &Db, author: UserId, id: StatusId) -> Result<Option<IndexedText>, Error> {
+    let replies = db.read_many(read_text(author, id).into()).await?.into_iter();
+    Ok(decode_text(author, replies)?.1)
+}
+
+/// The commands of [`read`].
+pub(super) fn read_text(author: UserId, id: StatusId) -> [Cmd; 2] {
     let status = cmd("HMGET").arg(keys::status(id)).arg(&FIELDS).take();
     let account = cmd("HMGET").arg(user_key(author)).arg(&["id", "private"]).take();
-    let mut replies = db.read_many(vec![status, account]).await?.into_iter();
+    [status, account]
+}
+
+/// Decodes the replies to [`read_text`]: whether there is such a status of `author`, and its text; no text if the account was deleted.
+pub(super) fn decode_text(
+    author: UserId,
+    mut replies: impl Iterator<Item = Value>,
+) -> Result<(bool, Option<IndexedText>), Error> {
     let mut reply = || replies.next().unwrap_or_default();
     let text = IndexedText::read(author, reply())?;
-    let (exists, private): (Option<String>, Option<String>) = decode::value(reply())?;
-    let text = text.filter(|_| exists.is_some());
-    Ok(text.map(|text| IndexedText { is_public: text.is_public && private.is_none(), ..text }))
+    let (account, private): (Option<String>, Option<String>) = decode::value(reply())?;
+    let exists = text.is_some();
+    let text = text.filter(|_| account.is_some());
+    Ok((exists, text.map(|text| IndexedText { is_public: text.is_public && private.is_none(), ..text })))
 }
 
 /// The texts of statuses of `author`, whether or not the account exists, in the order of `ids`; `None` for others' and unknown ones. One pipeline.

@@ -12,7 +12,7 @@ use crate::domains::comments::service as comments;
 use crate::domains::graph::service as graph;
 use crate::domains::lists::service as lists;
 use crate::domains::statuses::service as statuses;
-use crate::domains::statuses::service::StatusState;
+use crate::domains::statuses::service::{DerivedData, StatusState};
 use crate::domains::statuses::{NewStatus, StatusDraft};
 use crate::platform::events::FilterTerms;
 use crate::platform::journal::{Feed, Progress};
@@ -24,13 +24,17 @@ use crate::platform::journal::{Feed, Progress};
 /// # Errors
 /// As [`statuses::create`].
 pub async fn post(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Option<StatusId>> {
-    let Some(NewStatus { id, terms, followers, lease }) = statuses::create(app, author, draft).await? else { return Ok(None) };
+    let Some(NewStatus { id, terms, followers, lease, derived }) = statuses::create(app, author, draft).await? else {
+        return Ok(None);
+    };
     // The status is posted, so an error here only delays the switch of the author's fan-out mode to the next status.
     if let Err(error) = fanout_mode::switch_if_due(app, author, followers).await {
         tracing::debug!(%error, "the switch of an author's fan-out mode is left to the next status");
     }
-    let fanout = FanoutPass { author, id, is_pushed: followers.mode.is_pushed(), exists: Some(true), terms: Some(terms) };
-    lease.finish(app, fanout.run_pass(app, Progress::default()).await?).await;
+    let is_pushed = followers.mode.is_pushed();
+    let fanout = FanoutPass { author, id, is_pushed, exists: Some(true), terms: Some(terms), derived: Some(&derived) };
+    let rest = fanout.run_pass(app, Progress::default()).await?;
+    derived.finish(app, lease, rest).await;
     Ok(Some(id))
 }
 
@@ -40,7 +44,7 @@ pub async fn post(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Opti
 /// `NOT_FOUND` if the author has no such status, also at the second deletion.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
     let lease = statuses::delete(app, author, id).await?;
-    let fanout = FanoutPass { author, id, is_pushed: true, exists: Some(false), terms: None };
+    let fanout = FanoutPass { author, id, is_pushed: true, exists: Some(false), terms: None, derived: None };
     lease.finish(app, fanout.run_pass(app, Progress::default()).await?).await;
     Ok(())
 }
@@ -56,7 +60,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId, progress: Progress)
         StatusState::Exists(mode) => mode.is_pushed(),
         StatusState::Deleted => true,
     };
-    FanoutPass { author, id, is_pushed, exists: None, terms: None }.run_pass(app, progress).await
+    FanoutPass { author, id, is_pushed, exists: None, terms: None, derived: None }.run_pass(app, progress).await
 }
 
 /// The stages of a fan-out.
@@ -65,7 +69,7 @@ const LISTS: u8 = 1;
 const MARKS: u8 = 2;
 
 /// The fan-out of a status to feeds, or its removal from them.
-struct FanoutPass {
+struct FanoutPass<'a> {
     author: UserId,
     id: StatusId,
     /// Whether it goes to the followers, or only to its author.
@@ -74,9 +78,11 @@ struct FanoutPass {
     exists: Option<bool>,
     /// The terms that filters match, if they were read.
     terms: Option<FilterTerms>,
+    /// The derived data of a new status, which is settled when the status is in these feeds.
+    derived: Option<&'a DerivedData>,
 }
 
-impl FanoutPass {
+impl FanoutPass<'_> {
     /// One pass over the followers, newest first; the first pass includes the author. Returns where the next pass continues. Checks at the
     /// end whether the status still exists: a concurrent deletion may have passed these homes before the status was added.
     ///
@@ -92,7 +98,10 @@ impl FanoutPass {
         };
         loop {
             self.apply(app, &feeds, exists).await?;
-            let now = statuses::is_by(app, self.author, self.id).await?;
+            let now = match self.derived {
+                Some(derived) => derived.settle(app).await?,
+                None => statuses::is_by(app, self.author, self.id).await?,
+            };
             if now == exists {
                 break;
             }

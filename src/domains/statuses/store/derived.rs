@@ -1,0 +1,46 @@
+//! What the derived data of a status is compared with, in one pipeline.
+
+use super::super::keys;
+use super::indexes::{self, IndexedText};
+use crate::base::error::Error;
+use crate::base::ids::{PlaceId, StatusId, UserId};
+use crate::db::{Db, decode};
+use crate::domains::conversations::{decode_place, read_place};
+use redis::cmd;
+
+/// A status, as it was read again.
+#[derive(Debug)]
+pub(in super::super) struct StatusNow {
+    /// Whether there is such a status of the author.
+    pub(in super::super) exists: bool,
+    /// Its text; `None` if there is no such status, the account was deleted, or the text was not asked for.
+    pub(in super::super) text: Option<IndexedText>,
+    /// The number of replies to its parent; 0 without one.
+    pub(in super::super) replies_to_parent: u32,
+}
+
+/// A status of `author`, with its text if `with_text`, and the number of replies to its parent. One pipeline, not from the cache.
+pub(in super::super) async fn read(
+    db: &Db,
+    author: UserId,
+    id: StatusId,
+    parent: Option<PlaceId>,
+    with_text: bool,
+) -> Result<StatusNow, Error> {
+    let mut commands = parent.iter().map(read_place).collect::<Vec<_>>();
+    match with_text {
+        true => commands.extend(indexes::read_text(author, id)),
+        false => commands.push(cmd("HGET").arg(keys::status(id)).arg("uid").take()),
+    }
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let place = if parent.is_some() { decode_place(replies.next().unwrap_or_default())? } else { None };
+    let replies_to_parent = place.map_or(0, |place| place.replies);
+    let (exists, text) = match with_text {
+        true => indexes::decode_text(author, replies)?,
+        false => {
+            let by: Option<u64> = decode::value(replies.next().unwrap_or_default())?;
+            (by == Some(author.0), None)
+        }
+    };
+    Ok(StatusNow { exists, text, replies_to_parent })
+}
