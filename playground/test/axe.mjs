@@ -12,7 +12,7 @@ const OF_GRAPHIQL = ['nested-interactive', 'scrollable-region-focusable'];
 const HOME = '{ homeTimeline { entries(first: 50) { edges { node { status { id commentCount } } } } } }';
 const CAMPAIGN = '{ viewerCampaigns(first: 1) { edges { node { id } } } }';
 
-let server, status, campaign, conversation;
+let server, status, campaign, conversation, chat;
 
 before(async () => {
   server = await Server.start({ options: ['--rate-limits', 'off'] });
@@ -27,6 +27,7 @@ before(async () => {
   assert.ok(campaign, 'the demo has a campaign');
   await server.ask(ada, 'mutation { postStatus(input: { message: "For friends.", audience: FRIENDS }) { status { id } } }');
   conversation = await postConversation(ada, await server.logIn('bram'));
+  chat = await makeGroup(ada, await server.logIn('bram'));
   const { viewer } = await server.ask(ada, '{ viewer { id } }');
   const befriend = 'mutation ($input: RequestFriendInput!) { requestFriend(input: $input) { userErrors { message } } }';
   await server.ask(await server.logIn('bram'), befriend, { input: { userId: viewer.id } });
@@ -48,6 +49,27 @@ async function postConversation(ada, bram) {
   return subject;
 }
 
+// A group with lines about its members, texts of two accounts, a reply, an edited and a deleted text, and reactions.
+async function makeGroup(ada, bram) {
+  const { user } = await server.ask(ada, '{ user(login: "bram") { id } }');
+  const create = 'mutation ($input: CreateGroupChatInput!) { createGroupChat(input: $input) { chat { id } } }';
+  const { chat } = (await server.ask(ada, create, { input: { name: 'Bird watchers', userIds: [user.id] } })).createGroupChat;
+  await server.ask(bram, 'mutation ($id: ID!) { acceptChatRequest(input: { chatId: $id }) { chat { id } } }', { id: chat.id });
+  const send = 'mutation ($input: SendMessageInput!) { sendMessage(input: $input) { chatMessage { id } } }';
+  const say = async (token, text, input) => (await server.ask(token, send, { input: { chatId: chat.id, text, ...input } })).sendMessage.chatMessage.id;
+  const [first, second] = [await say(ada, 'Who has seen a waxwing?'), await say(bram, 'Too early in the year.')];
+  await server.ask(ada, 'mutation ($id: ID!) { deleteMessage(input: { messageId: $id }) { chatMessage { id } } }', { id: second });
+  await say(bram, 'I have.', { replyToId: first });
+  const marks = `mutation ($id: ID!) {
+    editMessage(input: { messageId: $id, text: "Who has seen a waxwing yet?" }) { chatMessage { id } }
+    reactToMessage(input: { messageId: $id, emoji: "👍" }) { chatMessage { id } }
+  }`;
+  await server.ask(ada, marks, { id: first });
+  await server.ask(bram, 'mutation ($id: ID!) { reactToMessage(input: { messageId: $id, emoji: "🎉" }) { chatMessage { id } } }', { id: first });
+  await server.ask(ada, 'mutation ($id: ID!) { renameChat(input: { chatId: $id, name: "Waxwing watchers" }) { chat { id } } }', { id: chat.id });
+  return chat.id;
+}
+
 after(() => server?.remove());
 
 // The routes, and an element that each has when it is loaded.
@@ -66,6 +88,8 @@ const parts = () => [
   ['/ads#campaign=new', (page, isIn) => (isIn ? page.getByRole('form', { name: 'Create campaign' }) : page.getByText('Log in above to see your campaigns'))],
   ['/ads#side=publisher', (page) => page.getByRole('heading', { name: 'Try a slot' })],
   ['/people', beginPeople],
+  ['/chat', openNewChat],
+  [`/chat/${encodeURIComponent(chat)}`, openChat],
   ['/home/nothing/here', (page) => page.getByRole('heading', { name: 'There is no such page' })],
 ];
 
@@ -112,6 +136,27 @@ async function openConversation(page, isIn) {
   await reply.getByRole('button', { name: 'Reply', exact: true }).click();
   await page.locator('.subject').getByRole('button', { name: 'Quote', exact: true }).click();
   return page.locator('.subject').getByRole('form', { name: 'Post quote' });
+}
+
+// With the forms that begin a chat.
+async function openNewChat(page, isIn) {
+  if (!isIn) return page.getByText('Log in above to see your chats.');
+  await page.getByRole('link', { name: 'Waxwing watchers' }).waitFor();
+  await page.getByRole('button', { name: 'New chat' }).click();
+  return page.getByRole('form', { name: 'Make a group' });
+}
+
+// With the details, a reply that is being written, and the emoji.
+async function openChat(page, isIn) {
+  if (!isIn) return page.getByText('Log in above to see your chats.');
+  const row = page.locator('.text-row').filter({ hasText: 'I have.' });
+  await page.getByRole('button', { name: 'Details' }).click();
+  await row.hover();
+  await row.getByRole('button', { name: 'Reply', exact: true }).click();
+  await row.hover();
+  await row.getByRole('button', { name: 'React', exact: true }).click();
+  await page.getByRole('button', { name: 'Cancel reply' }).waitFor();
+  return page.getByRole('group', { name: 'Emoji' });
 }
 
 // With the card of the author.

@@ -24,9 +24,9 @@ test('the page loads with the main operations in its tabs, ready to run', async 
   assert.equal(await page.title(), 'Waxwing playground');
   assert.equal(await playground.tab('SignUp').getAttribute('aria-selected'), 'true');
   assert.equal(JSON.parse(await playground.shownVariables()).input.login, 'newcomer');
-  assert.equal(await page.getByRole('tab').count(), 36);
+  assert.equal(await page.getByRole('tab').count(), 49);
   const links = await page.getByRole('navigation', { name: 'Parts' }).getByRole('link').evaluateAll((all) => all.map((link) => [link.textContent, link.getAttribute('href'), link.ariaCurrent]));
-  assert.deepEqual(links, [['GraphiQL', '/', 'page'], ['Home', '/home', null], ['Live', '/live', null], ['Mentions', '/mentions', null], ['Bookmarks', '/bookmarks', null], ['People', '/people', null], ['Ads', '/ads', null]]);
+  assert.deepEqual(links, [['GraphiQL', '/', 'page'], ['Home', '/home', null], ['Live', '/live', null], ['Mentions', '/mentions', null], ['Bookmarks', '/bookmarks', null], ['Chat', '/chat', null], ['People', '/people', null], ['Ads', '/ads', null]]);
 });
 
 test('a change of routes does not reload the page, and no route loads the code of another', async () => {
@@ -39,7 +39,7 @@ test('a change of routes does not reload the page, and no route loads the code o
   await playground.execute().waitFor();
   assert.equal(await page.evaluate(() => window.isSamePage), true);
   const loaded = await filesOf('/live');
-  assert.deepEqual(loaded.filter((name) => /graphiql|ads|home|people/.test(name)), []);
+  assert.deepEqual(loaded.filter((name) => /graphiql|ads|home|people|chat/.test(name)), []);
   assert.ok(loaded.some((name) => /live/.test(name)));
   await playground.load();
 });
@@ -69,7 +69,7 @@ test('Home has 30 entries', async () => {
 test('a reload keeps the session and the tabs', async () => {
   await playground.load();
   await playground.status.waitFor();
-  assert.equal(await page.getByRole('tab').count(), 36);
+  assert.equal(await page.getByRole('tab').count(), 49);
   assert.equal((await playground.run('Home')).data.viewer.login, login);
 });
 

@@ -20,18 +20,17 @@ after(async () => {
 
 afterEach(() => assert.deepEqual(pageErrors.splice(0), []));
 
-// Returns the first event of a subscription, then stops it.
-async function firstEvent(name) {
+// Returns the first event of a subscription, which is of this type, then stops it.
+async function firstEvent(name, type = 'StatusPosted') {
   await playground.select(name);
   await playground.execute().click();
-  const event = await page.waitForFunction(() => {
+  const event = await page.waitForFunction((type) => {
     const text = document.querySelector('.result-window .CodeMirror')?.CodeMirror.getValue();
-    return text?.includes('StatusPosted') && JSON.parse(text).data;
-  });
+    return text?.includes(type) && JSON.parse(text).data;
+  }, type);
   await page.getByRole('button', { name: /^Stop query/ }).click();
   await playground.execute().waitFor();
-  const [{ status }] = Object.values(await event.jsonValue());
-  return status.message;
+  return Object.values(await event.jsonValue())[0];
 }
 
 const data = async (name) => {
@@ -57,7 +56,7 @@ test('signing up logs in', async () => {
 
 test('a post is in the public stream', async () => {
   const { message } = (await data('PostStatus')).postStatus.status;
-  assert.equal(await firstEvent('PublicStream'), message);
+  assert.equal((await firstEvent('PublicStream')).status.message, message);
 });
 
 test('the post is liked and commented on, and its thread shows it', async () => {
@@ -70,7 +69,7 @@ test('the post is liked and commented on, and its thread shows it', async () => 
 test('the home has the post, and its events have it', async () => {
   const [{ node }] = (await data('Home')).homeTimeline.entries.edges;
   assert.equal(node.status.likeCount, 1);
-  assert.equal(await firstEvent('HomeEvents'), node.status.message);
+  assert.equal((await firstEvent('HomeEvents')).status.message, node.status.message);
 });
 
 test('the post is edited, reposted, quoted and replied to, and the conversation shows it', async () => {
@@ -117,6 +116,36 @@ test('a post for followers, the relation to oneself, and no requests', async () 
   const [error] = (await playground.run('Block')).data.blockUser.userErrors;
   assert.deepEqual(error.path, ['userId']);
   assert.equal(JSON.parse(await playground.shownVariables()).input.userId, user.id);
+});
+
+test('a group has a message with a reaction, its events have both, and the chats show it', async () => {
+  const signUp = 'mutation { signUp(input: { login: "second", name: "Second", password: "correct horse" }) { session { token } } }';
+  await server.ask(null, signUp);
+  await playground.select('Relation');
+  await playground.writeTool('Variables', '{ "login": "second" }');
+  await data('Relation');
+  // The id comes from the response of Relation: nobody is in a group alone.
+  const { chat } = (await data('CreateGroup')).createGroupChat;
+  assert.deepEqual([chat.name, chat.membersCount, chat.viewerMember.role], ['Bird watchers', 2, 'OWNER']);
+  const [{ node: listed }] = (await data('Chats')).viewerChats.edges;
+  assert.deepEqual([listed.id, listed.newestMessage], [chat.id, null]);
+  const { text } = (await data('SendMessage')).sendMessage.chatMessage;
+  const [{ node: row }] = (await data('Messages')).node.messages.edges;
+  assert.deepEqual([row.sequence, row.text, row.reactions], [1, text, []]);
+  const { reactions } = (await data('ReactToMessage')).reactToMessage.chatMessage;
+  assert.deepEqual(reactions, [{ emoji: '👍', count: 1, viewerHasReacted: true }]);
+  const edited = (await data('EditMessage')).editMessage.chatMessage;
+  assert.equal((await data('MarkSeen')).markChatSeen.chat.viewerMember.seenSequence, 1);
+  assert.deepEqual((await data('PendingMessages')).pendingMessages.edges, []);
+  assert.notEqual(edited.text, text);
+  // The pane shows the latest of several events.
+  const { __typename: type, chatId } = await firstEvent('ChatEvents', 'chatId');
+  assert.equal(chatId, chat.id, type);
+  assert.equal((await data('MuteChat')).muteChat.chat.viewerHasMuted, true);
+  assert.deepEqual((await data('ChatRequests')).viewerChatRequests.edges, []);
+  await playground.select('AddMembers');
+  assert.equal(JSON.parse(await playground.shownVariables()).input.chatId, chat.id);
+  assert.equal((await data('StartChat')).startDirectChat.chat.viewerPeer.login, 'second');
 });
 
 test('a campaign with an ad is served to a website', async () => {

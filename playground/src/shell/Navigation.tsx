@@ -1,5 +1,6 @@
 // The routes that have a label. The current one is marked with `aria-current`.
 import { NavLink } from 'react-router';
+import { ChatBadge } from '../chats/ChatBadge.tsx';
 import { routes } from '../routes.ts';
 
 export function Navigation() {
@@ -8,8 +9,9 @@ export function Navigation() {
       {routes.map(
         ({ path, label }) =>
           label && (
-            <NavLink key={path} to={path} end={path === '/'}>
+            <NavLink key={path} to={path.replace(/\/:.*/, '')} end={path === '/'}>
               {label}
+              {label === 'Chat' && <ChatBadge />}
             </NavLink>
           ),
       )}

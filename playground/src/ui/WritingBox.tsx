@@ -1,4 +1,4 @@
-// A text box with the length of the text and the server's errors. Control and Enter send the text.
+// A text box with the length of the text and the server's errors. Control and Enter send the text, or Enter alone.
 import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 import { messageOf, type ErrorMessage } from '../api/errorMessages.ts';
 import { newKey } from '../api/new-key.ts';
@@ -24,13 +24,17 @@ interface Props {
   onSent?: () => void;
   // Cancels. A box with this function takes the focus when it opens.
   onCancel?: () => void;
+  // Enter sends the text; Shift and Enter begin a line.
+  sendsOnEnter?: boolean;
+  // The text was changed.
+  onWrite?: (text: string) => void;
   // Identifies the values of further controls. The same text with other values is another message.
   variant?: string;
   // Further controls.
   children?: ReactNode;
 }
 
-export function WritingBox({ label, field, max, rows = 2, text: initial = '', placeholder, className, send, onSent, onCancel, variant, children }: Props) {
+export function WritingBox({ label, field, max, rows = 2, text: initial = '', placeholder, className, send, onSent, onCancel, sendsOnEnter, onWrite, variant, children }: Props) {
   const [text, setText] = useState(initial);
   const [error, setError] = useState('');
   const [busy, run] = useBusy();
@@ -47,6 +51,7 @@ export function WritingBox({ label, field, max, rows = 2, text: initial = '', pl
     key.current = newKey();
     setError('');
     setText(text);
+    onWrite?.(text);
   };
   const submit = async () => {
     const errors = await send(text, key.current);
@@ -58,8 +63,11 @@ export function WritingBox({ label, field, max, rows = 2, text: initial = '', pl
   };
   const length = [...CHARACTERS.segment(text.trim().normalize('NFC'))].length;
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-    else if (onCancel) onEscape(onCancel)(event);
+    const sends = event.ctrlKey || event.metaKey || (sendsOnEnter && !event.shiftKey && !event.nativeEvent.isComposing);
+    if (event.key === 'Enter' && sends) {
+      event.preventDefault();
+      event.currentTarget.form?.requestSubmit();
+    } else if (onCancel) onEscape(onCancel)(event);
   };
   return (
     <form

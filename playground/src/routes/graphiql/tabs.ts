@@ -7,7 +7,10 @@ const ORDER = [
   'SignUp', 'Viewer', 'PostStatus', 'PublicStream', 'LikeStatus', 'AddComment', 'Thread', 'Home', 'HomeEvents', 'Profile', 'Follow', 'StatusPage',
   'EditStatus', 'RepostStatus', 'SetRepostsShown', 'Quote', 'Reply', 'ReplyPolicy', 'Conversation', 'Entities', 'Tag', 'FollowTag', 'TagEvents', 'Mentions', 'MentionEvents',
   'Bookmark', 'Bookmarks', 'Pin',
-  'PostTo', 'Relation', 'Requests', 'Block',
+  'PostTo', 'Relation', 'Requests',
+  'CreateGroup', 'SendMessage', 'Chats', 'Messages', 'ReactToMessage', 'EditMessage', 'MarkSeen', 'PendingMessages', 'ChatEvents', 'MuteChat', 'AddMembers',
+  'StartChat', 'ChatRequests',
+  'Block',
   'CreateCampaign', 'CreateAd', 'RegisterWebsite', 'ServeAds',
 ];
 

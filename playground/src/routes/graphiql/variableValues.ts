@@ -1,5 +1,5 @@
 // Values of earlier responses that fill the variables of later operations: the id of the posted status, the cursor of the public stream, the key of the
-// website.
+// website, the id of the chat.
 import { currentToken, type Token } from '../../session/store.ts';
 
 // The paths of each value in a response. The last path that is found wins.
@@ -8,6 +8,9 @@ const SOURCES = {
   user: [['user', 'id']],
   publicCursor: [['statusEventsSyncCursor']],
   homeCursor: [['homeTimeline', 'syncCursor']],
+  chat: [['viewerChats', 'edges', '0', 'node', 'id'], ['startDirectChat', 'chat', 'id'], ['createGroupChat', 'chat', 'id']],
+  message: [['sendMessage', 'chatMessage', 'id']],
+  chatsCursor: [['viewerChats', 'syncCursor']],
   campaign: [['createCampaign', 'campaign', 'id']],
   website: [['registerWebsite', 'website', 'key']],
 };
@@ -32,6 +35,16 @@ const TARGETS: Record<string, { path: string[]; value: ValueName }> = {
   StatusPage: { path: ['id'], value: 'status' },
   Follow: { path: ['input', 'userId'], value: 'user' },
   Block: { path: ['input', 'userId'], value: 'user' },
+  CreateGroup: { path: ['input', 'userIds', '0'], value: 'user' },
+  SendMessage: { path: ['input', 'chatId'], value: 'chat' },
+  Messages: { path: ['id'], value: 'chat' },
+  ReactToMessage: { path: ['input', 'messageId'], value: 'message' },
+  EditMessage: { path: ['input', 'messageId'], value: 'message' },
+  MarkSeen: { path: ['input', 'chatId'], value: 'chat' },
+  ChatEvents: { path: ['after'], value: 'chatsCursor' },
+  MuteChat: { path: ['input', 'chatId'], value: 'chat' },
+  AddMembers: { path: ['input', 'chatId'], value: 'chat' },
+  StartChat: { path: ['input', 'userId'], value: 'user' },
   CreateAd: { path: ['input', 'campaignId'], value: 'campaign' },
   ServeAds: { path: ['input', 'websiteKey'], value: 'website' },
 };

@@ -1,5 +1,6 @@
 // An account: its card, what it has pinned, and its statuses, with or without replies and reposts.
 import { useState } from 'react';
+import { Link } from 'react-router';
 import { useQuery } from 'urql';
 import { errorMessagesOf, messageOf } from '../../api/errorMessages.ts';
 import { read } from '../../api/read.ts';
@@ -21,6 +22,7 @@ const NUMBER = new Intl.NumberFormat();
 export function Profile({ login }: { login: string }) {
   const [{ data, error, fetching }, readAgain] = useQuery({ query: ProfileDocument, variables: { login }, requestPolicy: 'cache-and-network' });
   const [version, setVersion] = useState(0);
+  const viewer = useViewer();
   const onRelation = () => {
     readAgain({ requestPolicy: 'network-only' });
     setVersion((version) => version + 1);
@@ -35,6 +37,11 @@ export function Profile({ login }: { login: string }) {
           <p className="bio" dir="auto">
             {user.bio}
           </p>
+        )}
+        {viewer && viewer.id !== user.id && !user.viewerIsBlocking && (
+          <Link className="message-link" to={`/chat?to=${encodeURIComponent(user.login)}`} state={{ begins: true }}>
+            Message
+          </Link>
         )}
         {user.viewerFollowState === 'FOLLOWING' && <RepostsSwitch person={user} />}
       </PersonCard>

@@ -1,0 +1,167 @@
+// The rows of the open chat: begins at the first unread one, reads older and newer pages on request, and applies events.
+import { useEffect, useRef } from 'react';
+import { useClient } from 'urql';
+import { messageOf, type ErrorMessage } from '../../api/errorMessages.ts';
+import { read } from '../../api/read.ts';
+import { useViewer } from '../../session/useSession.ts';
+import type { Change, ChatCard } from './lists.ts';
+import { ChatBeginDocument } from './operations/ChatBegin.generated.ts';
+import { ChatRowsDocument, type ChatRowsQueryVariables } from './operations/ChatRows.generated.ts';
+import { applyToRows, firstUnread, fromPage, NO_ROWS, withNewer, withOlder, type Rows } from './rows.ts';
+import { isAttentive } from './attention.ts';
+import { useAllChats, useChatChange } from './useChats.ts';
+import { useLatest } from './useLatest.ts';
+
+const FIRST = 40;
+// A row that is ahead of the others waits so long for those before it. Rows of a chat that was not accepted yet have no events.
+const AHEAD_MS = 1_000;
+
+// Where the list is scrolled to after a read.
+export interface Goal {
+  to: 'line' | 'end' | number;
+}
+
+interface State extends Rows {
+  phase: 'reading' | 'read' | 'gone';
+  // The number of the row below the line "New messages".
+  line: number | null;
+  goal: Goal | null;
+  error: string;
+}
+
+const EMPTY: State = { ...NO_ROWS, phase: 'reading', line: null, goal: null, error: '' };
+
+export function useThread(chatId: string) {
+  const client = useClient();
+  const viewer = useViewer();
+  const chats = useAllChats();
+  const [state, change, latest] = useLatest<State>(EMPTY);
+  // Counts the reads of another place: the result of a read is ignored if another one has begun since. While one runs, events wait.
+  // `missed` has the events during the reads of pages, which may lack them.
+  const reading = useRef({ round: 0, waiting: null as Change[] | null, pages: 0, missed: [] as Change[] });
+  const cardOf = () => chats.latest.current.chats[chatId];
+
+  const readRows = async (variables: Omit<ChatRowsQueryVariables, 'id'>) => {
+    const { node } = await read(client, ChatRowsDocument, { id: chatId, ...variables });
+    return node?.__typename === 'Chat' ? node : null;
+  };
+  const readCard = async () => {
+    const { node } = await read(client, ChatBeginDocument, { id: chatId });
+    return node?.__typename === 'Chat' ? node : null;
+  };
+
+  // Reads the rows around a number, or the newest ones.
+  async function readAt(around: number | null, goal: (rows: Rows, card: ChatCard) => Partial<State>): Promise<void> {
+    const round = ++reading.current.round;
+    reading.current.waiting = [];
+    try {
+      const chat = await readRows({ first: FIRST, around });
+      if (round !== reading.current.round) return;
+      if (!chat) return change((state) => ({ ...state, ...NO_ROWS, phase: 'gone' }));
+      const { messages, ...card } = chat;
+      const rows = fromPage(messages);
+      // The goal looks at what the viewer had seen before.
+      const next = goal(rows, card);
+      chats.learn(card);
+      change((state) => ({ ...state, ...rows, phase: 'read', error: '', ...next }));
+      reading.current.waiting?.forEach(apply);
+    } catch (errors) {
+      if (round === reading.current.round) change((state) => ({ ...state, error: textOf(errors) }));
+    } finally {
+      if (round === reading.current.round) reading.current.waiting = null;
+    }
+  }
+
+  async function begin(): Promise<void> {
+    const round = ++reading.current.round;
+    try {
+      const card = cardOf() ?? (await readCard());
+      if (round !== reading.current.round) return;
+      if (!card) return change((state) => ({ ...state, phase: 'gone' }));
+      const seen = card.viewerMember?.seenSequence ?? 0;
+      const around = card.viewerUnreadCount > 0 ? seen + 1 : null;
+      await readAt(around, (rows) => {
+        const line = around === null ? null : firstUnread(rows.rows, seen, viewer?.id);
+        return { line, goal: { to: line === null ? 'end' : 'line' } };
+      });
+    } catch (errors) {
+      if (round === reading.current.round) change((state) => ({ ...state, error: textOf(errors) }));
+    }
+  }
+
+  async function readPage(variables: Omit<ChatRowsQueryVariables, 'id'>, add: typeof withOlder): Promise<void> {
+    const { round } = reading.current;
+    reading.current.pages++;
+    try {
+      const chat = await readRows(variables);
+      if (!chat || round !== reading.current.round) return;
+      const { missed } = reading.current;
+      change((state) => ({ ...state, error: '', ...missed.reduce<Rows>(applyToRows, add(state, chat.messages)) }));
+    } catch (errors) {
+      change((state) => ({ ...state, error: textOf(errors) }));
+    } finally {
+      if (--reading.current.pages === 0) reading.current.missed = [];
+    }
+  }
+
+  function apply(changed: Change): void {
+    if (changed.__typename === 'ViewerChatChanged') {
+      if (!changed.chat) return change((state) => ({ ...state, ...NO_ROWS, phase: 'gone' }));
+      // The viewer has deleted the history on another device.
+      if (changed.chat.newestMessage === null && latest.current.rows.length > 0) void begin();
+    }
+    // It exists for the viewer now: the first text came, or the viewer is a member again.
+    if (latest.current.phase === 'gone') return void ('chat' in changed && changed.chat && begin());
+    if ('chat' in changed && !changed.chat && changed.__typename !== 'MessageDeleted' && changed.__typename !== 'SeenChanged') {
+      return change((state) => ({ ...state, ...NO_ROWS, phase: 'gone' }));
+    }
+    if (reading.current.pages > 0) reading.current.missed.push(changed);
+    change((state) => ({ ...state, ...applyToRows(state, changed), line: lineAfter(state, changed) }));
+  }
+
+  // The line moves to the first text that arrives while the viewer is elsewhere.
+  function lineAfter({ line }: State, changed: Change): number | null {
+    if (changed.__typename !== 'MessageSent' || isAttentive()) return line;
+    const seen = cardOf()?.viewerMember?.seenSequence ?? 0;
+    if (line !== null && line > seen) return line;
+    return firstUnread([changed.chatMessage], seen, viewer?.id) ?? line;
+  }
+
+  useChatChange((changed) => {
+    if (changed.__typename === 'StreamGap') void begin();
+    else if (changed.chatId !== chatId) return;
+    else if (reading.current.waiting) reading.current.waiting.push(changed);
+    else apply(changed);
+  });
+  useEffect(() => void begin(), [client, chatId]);
+  // The first read has failed without a connection.
+  const isLive = chats.connection.phase === 'live';
+  useEffect(() => {
+    if (isLive && latest.current.phase === 'reading' && latest.current.error) void begin();
+  }, [isLive]);
+  const hasHole = state.ahead.length > 0;
+  useEffect(() => {
+    if (!hasHole) return;
+    const timer = setTimeout(() => void readAt(null, () => ({})), AHEAD_MS);
+    return () => clearTimeout(timer);
+  }, [hasHole]);
+
+  return {
+    ...state,
+    readOlder: () => readPage({ first: FIRST, after: state.older }, withOlder),
+    readNewer: () => readPage({ last: FIRST, before: state.newer }, withNewer),
+    readEnd: () => (state.newer === null ? change((state) => ({ ...state, goal: { to: 'end' } })) : readAt(null, () => ({ goal: { to: 'end' } }))),
+    // Reads the newest rows alone, when there are too many.
+    shorten: () => readAt(null, () => ({ goal: { to: 'end' } })),
+    // Shows a row, which may be outside of what has been read.
+    jumpTo(sequence: number) {
+      const isRead = state.rows.some((row) => row.sequence === sequence);
+      if (isRead) change((state) => ({ ...state, goal: { to: sequence } }));
+      else void readAt(sequence, () => ({ goal: { to: sequence } }));
+    },
+  };
+}
+
+export type ThreadState = ReturnType<typeof useThread>;
+
+const textOf = (errors: unknown) => (Array.isArray(errors) ? messageOf(errors as ErrorMessage[]) : String(errors));
