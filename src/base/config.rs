@@ -23,6 +23,10 @@ pub struct Config {
     pub events_kept: usize,
     /// The maximum age of an event in the log.
     pub events_age: Millis,
+    /// The most rows of a chat that can be read; older ones are deleted: 100 to 10,000,000.
+    pub messages_kept: u64,
+    /// The number of days after which rows of a chat are deleted that all members have seen, unless the chat says otherwise: 0 to 365; `None` for no end.
+    pub messages_days_after_seen: Option<u64>,
     /// A session expires after this long without use.
     pub session_idle: Millis,
     /// A session expires after this long.
@@ -112,6 +116,8 @@ impl Default for Config {
             home_idle: 30 * DAY,
             events_kept: 100_000,
             events_age: 60 * MINUTE,
+            messages_kept: 100_000,
+            messages_days_after_seen: None,
             session_idle: 30 * DAY,
             session_absolute: 90 * DAY,
             hashes_at_once: 2,

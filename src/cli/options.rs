@@ -75,6 +75,13 @@ pub(super) struct DomainOptions {
     /// The number of minutes for which events are kept. A subscription that resumes later gets a gap.
     #[arg(long, value_name = "MINUTES", env = "WAXWING_EVENTS_MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=10_080))]
     events_minutes: u64,
+    /// The number of messages that a chat keeps, with system messages. Older ones cannot be read, whoever has seen them, and are deleted.
+    #[arg(long, value_name = "N", env = "WAXWING_MESSAGES_KEPT", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
+    messages_kept: u64,
+    /// The number of days after which a message is deleted that all members of its chat have seen. A chat can say otherwise (`setChatRetention`).
+    /// Default: messages are kept.
+    #[arg(long, value_name = "DAYS", env = "WAXWING_MESSAGES_DAYS_AFTER_SEEN", value_parser = clap::value_parser!(u64).range(0..=365))]
+    messages_days_after_seen: Option<u64>,
     /// A session ends after this many days without a request.
     #[arg(long, value_name = "DAYS", env = "WAXWING_SESSION_IDLE_DAYS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3_650))]
     session_idle_days: u64,
@@ -126,6 +133,8 @@ impl DomainOptions {
             comment_depth: self.comment_depth as usize,
             events_kept: self.events_kept as usize,
             events_age: self.events_minutes * MINUTE,
+            messages_kept: self.messages_kept,
+            messages_days_after_seen: self.messages_days_after_seen,
             session_idle: self.session_idle_days * DAY,
             session_absolute: self.session_absolute_days * DAY,
             hashes_at_once: self.hashes_at_once as usize,

@@ -31,11 +31,14 @@ const MAX_PASSES: usize = 16;
 const POLL: Duration = Duration::from_secs(1);
 /// The interval at which ended mutes are removed. Reads ignore an ended mute even before it is removed.
 const MUTES_INTERVAL: Duration = Duration::from_secs(10);
+/// The interval at which chats are trimmed. Reads ignore messages that are not kept even before they are deleted.
+const TRIM_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Runs until `stop` is cancelled, then finishes the passes in progress.
 pub async fn run(app: &App, stop: &CancellationToken) {
     let queues = CONCURRENCY.map(|(queue, most)| (queue, Arc::new(Semaphore::new(most)), most));
-    let (mut last_evaluation, mut last_sweep, mut last_unmute, mut has_threshold) = (None, None, None, false);
+    let (mut last_evaluation, mut last_sweep, mut last_unmute, mut last_trim) = (None, None, None, None);
+    let mut has_threshold = false;
     while !stop.is_cancelled() {
         let mut busy = sweep(app, &mut last_sweep).await;
         has_threshold = has_threshold || apply_fanout_threshold(app).await;
@@ -44,6 +47,7 @@ pub async fn run(app: &App, stop: &CancellationToken) {
         }
         busy |= run_if_due(&mut last_evaluation, POLL, "the reevaluation of campaigns", ads::evaluate_due(app)).await;
         busy |= run_if_due(&mut last_unmute, MUTES_INTERVAL, "the removal of ended mutes", relations::sweep(app)).await;
+        busy |= run_if_due(&mut last_trim, TRIM_INTERVAL, "the trimming of chats", chats::sweep(app)).await;
         // There may be more due work than one round has claimed.
         let pause = if busy { Duration::from_millis(20) } else { POLL };
         tokio::select! {
@@ -145,6 +149,7 @@ pub async fn drain(app: &App) -> Result<(), Error> {
         }
         any |= ads::evaluate_due(app).await? > 0;
         any |= relations::sweep(app).await? > 0;
+        any |= chats::sweep(app).await? > 0;
         if !any {
             return Ok(());
         }

@@ -13,6 +13,8 @@ mod backup;
 mod cached_lookups;
 mod blocks;
 mod bodies;
+mod chat_kills;
+mod chat_model;
 mod chats;
 mod client_cache;
 mod cluster;

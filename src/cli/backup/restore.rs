@@ -5,6 +5,7 @@ use super::unless_stopped;
 use crate::app::App;
 use crate::base::clock::Clock;
 use crate::base::config::Config;
+use crate::cli::fsck::AuditOptions;
 use crate::cli::fsck::command::{check as audit, summary};
 use crate::cli::migrate;
 use crate::cli::migrations::{STEPS, StoreStatus, latest};
@@ -188,7 +189,7 @@ async fn finish(
         println!("{}", migrate::migrate_fully(&app).await?);
         retention::requeue_all(&app).await?;
         workers::drain(&app).await.context("changes in progress cannot be completed")?;
-        audit(&storage.db, None, None).await
+        audit(&storage.db, AuditOptions::default(), None).await
     };
     let finished = unless_stopped(stop, finished).await;
     drop(app);

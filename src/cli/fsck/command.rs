@@ -29,7 +29,7 @@ use std::process::ExitCode;
     are (or if the account was found), or if the store could not be read completely (stderr says so then, and there is no summary).\n\n\
     With --repair it repairs the findings from what is committed, and checks again until nothing changes. It prints what was found and \
     repaired, and what is left with the reason: content that has no other copy, and keys of other programs. It can be interrupted and started \
-    again. Pass the same limits as the servers (`--home-window`, `--star-followers`, `--home-idle-days`). The exit code is 0 if nothing is left. Make a backup first.\n\n\
+    again. Pass the same limits as the servers (`--home-window`, `--messages-kept`, `--star-followers`, `--home-idle-days`). The exit code is 0 if nothing is left. Make a backup first.\n\n\
     Only one process can use a data folder. While a server runs on it, name that server's socket instead:\n\
     \x20 waxwing fsck --redis unix:waxwing-data/redis.sock"
 )]
@@ -38,9 +38,12 @@ pub(in crate::cli) struct FsckOptions {
     /// checked. A home that was filled under a larger window is trimmed with the next status.
     #[arg(long, value_name = "N", env = "WAXWING_HOME_WINDOW")]
     home_window: Option<usize>,
+    /// The maximum number of messages of a chat, as of the servers. Default: the number is not checked, and a repair deletes none for it.
+    #[arg(long, value_name = "N", env = "WAXWING_MESSAGES_KEPT", value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
+    messages_kept: Option<u64>,
     /// Print only the references to this account, given by its id of the API or by its number: its own keys, and all keys that contain its id.
     /// After its deletion there are none.
-    #[arg(long, value_name = "ID", value_parser = account, conflicts_with = "home_window")]
+    #[arg(long, value_name = "ID", value_parser = account, conflicts_with_all = ["home_window", "messages_kept"])]
     account: Option<UserId>,
     #[command(flatten)]
     repair: RepairOptions,
@@ -55,26 +58,33 @@ fn account(text: &str) -> Result<UserId, String> {
 
 pub(in crate::cli) async fn run(options: FsckOptions) -> anyhow::Result<ExitCode> {
     // A Redis that may lose data later can still be read and repaired.
+    let limits = options.limits();
     let at = StorageOptions { allow_volatile: true, ..options.storage };
     at.require_store()?;
     let storage = Storage::open(&at, Timing::for_bulk_work()).await?;
     if options.repair.repair {
-        let repaired = repair::run(&storage.db, options.home_window, options.repair).await;
+        let repaired = repair::run(&storage.db, limits, options.repair).await;
         storage.close().await;
         return Ok(if repaired? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    let checked = check(&storage.db, options.home_window, options.account).await;
+    let checked = check(&storage.db, limits, options.account).await;
     storage.close().await;
     let report = checked?;
     println!("{}", summary(report, options.account.is_some()));
     Ok(if report.findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+impl FsckOptions {
+    /// The limits of the servers, as far as they are known.
+    fn limits(&self) -> fsck::AuditOptions {
+        fsck::AuditOptions { home_window: self.home_window, messages_kept: self.messages_kept, ..fsck::AuditOptions::default() }
+    }
+}
+
 /// Checks a store with a progress bar, and prints the findings.
-pub(in crate::cli) async fn check(db: &Db, home_window: Option<usize>, account: Option<UserId>) -> anyhow::Result<AuditReport> {
+pub(in crate::cli) async fn check(db: &Db, options: fsck::AuditOptions, account: Option<UserId>) -> anyhow::Result<AuditReport> {
     let bar = progress(db.size().await.map_err(cause)?);
     let app = App::new(db.clone(), Clock::System, Config::default());
-    let options = fsck::AuditOptions { home_window, ..fsck::AuditOptions::default() };
     let on_progress = |step: AuditProgress<'_>| match step {
         AuditProgress::Read(keys) => bar.set_position(keys),
         AuditProgress::Found(finding) => bar.suspend(|| println!("{finding}")),

@@ -35,13 +35,15 @@ const JOURNAL: usize = 10_000;
 pub struct AuditOptions {
     /// The maximum number of entries of a home; `None` if unknown.
     pub home_window: Option<usize>,
+    /// The maximum number of rows of a chat; `None` if unknown.
+    pub messages_kept: Option<u64>,
     /// The pause before findings are checked again.
     pub pause: Duration,
 }
 
 impl Default for AuditOptions {
     fn default() -> Self {
-        Self { home_window: None, pause: Duration::from_millis(500) }
+        Self { home_window: None, messages_kept: None, pause: Duration::from_millis(500) }
     }
 }
 
@@ -138,7 +140,7 @@ impl Fsck<'_> {
         statuses::audit::check(&reader, &entries, &mut found).await?;
         lists::audit::check(&reader, &entries, &mut found).await?;
         tags::audit::check(&reader, &entries, &mut found).await?;
-        chats::audit::check(&reader, &entries, &mut found).await?;
+        chats::audit::check(&reader, &entries, self.options.messages_kept, &mut found).await?;
         comments::audit::check(&reader, &entries, &mut found).await?;
         ads::audit::check(&reader, &entries, &mut found).await?;
         timelines::audit::check(&reader, &entries, self.options.home_window, &mut found).await?;

@@ -1,5 +1,7 @@
 //! The audit of chats: a chat has its keys and members, a group one owner, rows agree with their bits and reactions, and lists agree with memberships.
 
+mod retention;
+
 use super::keys::{self, KeyKind};
 use super::model::{BUCKET, MAX_CHATS, MAX_MEMBERS, Member, REMEMBERED_FOR, Role, Row};
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
@@ -20,18 +22,23 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Checks chats, rows and lists.
+/// Checks chats, rows and lists. `kept` is the most rows of a chat, if that is known.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
-    let (mut of_chats, mut of_accounts) = (Vec::new(), Vec::new());
+pub async fn check(reader: &AuditReader, entries: &[KeyInfo], kept: Option<u64>, found: &mut Findings) -> Result<(), Error> {
+    let (mut of_chats, mut of_accounts, mut schedules) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         let Some(kind) = keys::parse(&entry.key) else { continue };
         match kind {
             KeyKind::Chat(_) | KeyKind::Members(_) | KeyKind::Rows(..) => {
                 if entry.check_type("hash", Expiry::Never, found) {
                     of_chats.push((kind, entry.key.as_str()));
+                }
+            }
+            KeyKind::Schedule(schedule, partition) => {
+                if entry.check_derived_type("zset", Expiry::Never, found) {
+                    schedules.push((schedule, partition));
                 }
             }
             KeyKind::Pause(_) => drop(entry.check_derived_type("string", Expiry::After(LONGEST_PAUSE), found)),
@@ -62,11 +69,15 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_accounts(reader, &of_accounts, found).await?;
     for (kind, key) in &of_chats {
         match kind {
+            KeyKind::Chat(chat) => retention::check_chat(reader, *chat, key, kept, found).await?,
             KeyKind::Members(chat) => check_members(reader, *chat, key, found).await?,
             KeyKind::Rows(chat, bucket) => check_rows(reader, *chat, *bucket, key, found).await?,
             KeyKind::Reactions(chat, sequence) => check_reactions(reader, *chat, *sequence, key, found).await?,
             _ => {}
         }
+    }
+    for (schedule, partition) in schedules {
+        retention::check_schedule(reader, schedule, partition, found).await?;
     }
     for (user, key) in &of_accounts {
         match keys::parse(key) {
@@ -84,7 +95,12 @@ const fn chat_of(kind: &KeyKind) -> Option<ChatId> {
     match kind {
         KeyKind::Members(chat) | KeyKind::Rows(chat, _) | KeyKind::Reactions(chat, _) | KeyKind::Authors(chat) => Some(*chat),
         KeyKind::OfChat(chat, _) | KeyKind::Sent(chat) => Some(*chat),
-        KeyKind::Chat(_) | KeyKind::Pause(_) | KeyKind::OfAccount(..) | KeyKind::States(_) | KeyKind::Direct(_) => None,
+        KeyKind::Chat(_)
+        | KeyKind::Schedule(..)
+        | KeyKind::Pause(_)
+        | KeyKind::OfAccount(..)
+        | KeyKind::States(_)
+        | KeyKind::Direct(_) => None,
     }
 }
 
@@ -180,14 +196,18 @@ async fn check_rows(reader: &AuditReader, chat: ChatId, bucket: u64, key: &str, 
     for user in missing.iter().copied() {
         found.add_repairable(key, format!("names {}, which is not an account", user.0), [Remedy::SettleChat { chat, user }]);
     }
-    let newest = reader.query([chat], |chat| cmd("HGET").arg(keys::chat(chat)).arg("newest").take()).await?;
-    let newest: u64 = newest.read::<Option<u64>>(&chat).flatten().unwrap_or(0);
-    let gone = reader.query([chat], |chat| cmd("HEXISTS").arg(keys::chat(chat)).arg("gone").take()).await?;
-    if gone.read::<u64>(&chat) == Some(1) {
+    let fields = ["newest", "removed", "first_bit", "gone"];
+    let record = reader.query([chat], |chat| cmd("HMGET").arg(keys::chat(chat)).arg(&fields).take()).await?;
+    let [newest, removed, first_bit, gone] = record.read::<[Option<u64>; 4]>(&chat).unwrap_or_default();
+    if gone.is_some() {
         return Ok(());
     }
-    let bits =
-        reader.query(rows.iter().map(|(number, _)| *number), |number| cmd("GETBIT").arg(keys::texts(chat)).arg(number).take());
+    let (newest, removed, first_bit) = (newest.unwrap_or(0), removed.unwrap_or(0), first_bit.unwrap_or(0));
+    for (number, _) in rows.extract_if(.., |(number, _)| *number <= removed) {
+        found.add(key, format!("its row {number} should be deleted"));
+    }
+    let bit = |number: u64| cmd("GETBIT").arg(keys::texts(chat)).arg(number.saturating_sub(first_bit)).take();
+    let bits = reader.query(rows.iter().map(|(number, _)| *number), bit);
     let bits = bits.await?;
     for (number, row) in &rows {
         if *number > newest {

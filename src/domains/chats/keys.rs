@@ -1,11 +1,11 @@
 //! Every key of this domain. The keys of a chat have its own tag; the lists of an account have the account's.
 
-use super::model::BUCKET;
+use super::model::{BUCKET, Schedule};
 use crate::base::audit;
-use crate::base::ids::{ChatId, UserId};
+use crate::base::ids::{ChatId, UserId, source};
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 22] = [
+pub const KINDS: [&str; 26] = [
     "chat",
     "chat_members",
     "chat_seen",
@@ -18,6 +18,10 @@ pub const KINDS: [&str; 22] = [
     "chat_reactions",
     "chat_typing",
     "chat_moved",
+    "chat_seen_times",
+    "chat_trims",
+    "chat_seen_since",
+    "chat_sizes",
     "chats",
     "chats_archived",
     "chat_requests",
@@ -30,8 +34,11 @@ pub const KINDS: [&str; 22] = [
     "direct",
 ];
 
+/// The number of parts of a schedule.
+pub(super) const SCHEDULES: u64 = 16;
+
 /// HASH `kind name history a b newest oldest sent version settled joined recent last published`, and `gone` once the last member has left, until the rows are
-/// deleted. At most 15 fields; no time to live.
+/// deleted; of retention `days removed trimmed seen since first_bit`, as `lua/chat.lua` says. At most 21 fields; no time to live.
 pub(super) fn chat(id: ChatId) -> String {
     audit::id_key("chat:{", id.0)
 }
@@ -46,14 +53,20 @@ pub(super) fn seen(id: ChatId) -> String {
     audit::id_key("chat_seen:{", id.0)
 }
 
+/// ZSET, row up to which all members have seen the chat → the end of the time in which they had, in ms. At most 9,600, one for each 55 minutes of a year;
+/// deleted with the rows.
+pub(super) fn seen_times(id: ChatId) -> String {
+    audit::id_key("chat_seen_times:{", id.0)
+}
+
 /// ZSET, user id → the position up to which rows were delivered to the member. Kept for at most [`super::MAX_DELIVERED_SHOWN`] members; deleted with
 /// the chat.
 pub(super) fn delivered(id: ChatId) -> String {
     audit::id_key("chat_delivered:{", id.0)
 }
 
-/// STRING, a bitmap: bit n is set if row n is a text that is not deleted. One bit for each row, at most 1.25 MB for ten million rows; deleted with the
-/// chat.
+/// STRING, a bitmap: a bit is set if its row is a text that is not deleted. The first one is that of the row `first_bit` of the chat. One bit for each
+/// stored row, at most 1.25 MB for ten million rows, and a KiB of deleted ones; deleted with the chat.
 pub(super) fn texts(id: ChatId) -> String {
     audit::id_key("chat_texts:{", id.0)
 }
@@ -97,6 +110,20 @@ pub(super) fn typing(id: ChatId, account: u64) -> String {
 /// STRING, after the positions of a member were published; `account` is a hash. Time to live: a second.
 pub(super) fn moved(id: ChatId, account: u64) -> String {
     format!("chat_moved:{{{}}}:{account}", id.0)
+}
+
+/// The part of a schedule that has a chat.
+pub(super) fn schedule(schedule: Schedule, id: ChatId) -> String {
+    schedule_part(schedule, source::partition(id.0, SCHEDULES))
+}
+
+/// ZSET, chat id → score, as [`Schedule`] says. Divided into [`SCHEDULES`] keys; at most the number of chats, no time to live.
+pub(super) fn schedule_part(schedule: Schedule, partition: u64) -> String {
+    match schedule {
+        Schedule::Trims => format!("chat_trims:{{{partition}}}"),
+        Schedule::SeenSince => format!("chat_seen_since:{{{partition}}}"),
+        Schedule::Sizes => format!("chat_sizes:{{{partition}}}"),
+    }
 }
 
 /// ZSET, chat id → activity: the chats of the account's inbox. At most [`super::MAX_CHATS`], with the archive and the requests; no time to live.
@@ -169,6 +196,8 @@ pub(super) enum KeyKind {
     Rows(ChatId, u64),
     /// The reactions to a message.
     Reactions(ChatId, u64),
+    /// A part of a schedule of chats.
+    Schedule(Schedule, u64),
     /// A pause of a member in a chat.
     Pause(ChatId),
     /// A key of an account, and its type in Redis.
@@ -191,7 +220,12 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
     Some(match kind {
         "chat" => KeyKind::Chat(chat()?),
         "chat_members" => KeyKind::Members(chat()?),
-        "chat_seen" | "chat_delivered" => KeyKind::OfChat(chat()?, "zset"),
+        "chat_trims" | "chat_seen_since" | "chat_sizes" => {
+            let partition = audit::tag_in(key, kind).and_then(audit::number).filter(|partition| *partition < SCHEDULES)?;
+            let found = Schedule::ALL.into_iter().find(|schedule| schedule_part(*schedule, partition) == key)?;
+            KeyKind::Schedule(found, partition)
+        }
+        "chat_seen" | "chat_delivered" | "chat_seen_times" => KeyKind::OfChat(chat()?, "zset"),
         "chat_texts" => KeyKind::OfChat(chat()?, "string"),
         "chat_writers" => KeyKind::OfChat(chat()?, "hash"),
         "chat_sent" => KeyKind::Sent(chat()?),

@@ -2,7 +2,8 @@
 
 use super::model::{ChatSettings, ChatView, Row};
 use super::store::rows::{ReactionKey, RowRange};
-use super::store::{self, writers::AuthorRange};
+use super::store::{self, ChatDb, writers::AuthorRange};
+use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, ChatMessageId, UserId};
 use crate::base::loader::Fetch;
@@ -11,8 +12,8 @@ use std::sync::Arc;
 
 /// Loads chats as one viewer has them; `None` for those that do not exist for the viewer. Without a session all are `None`, at no cost.
 pub struct ChatFetcher {
-    /// Redis.
-    pub db: Db,
+    /// The app.
+    pub app: App,
     /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
@@ -23,7 +24,7 @@ impl Fetch for ChatFetcher {
 
     async fn fetch(&self, keys: &[ChatId]) -> Result<Vec<Self::Value>, Error> {
         let Some(viewer) = self.viewer else { return Ok(vec![None; keys.len()]) };
-        Ok(store::rows::views(&self.db, viewer, keys).await?.into_iter().map(|view| view.map(Arc::new)).collect())
+        Ok(store::rows::views(ChatDb::of(&self.app), viewer, keys).await?.into_iter().map(|view| view.map(Arc::new)).collect())
     }
 }
 
@@ -104,7 +105,7 @@ impl Fetch for ChatReceiverFetcher {
 }
 
 /// Loads the numbers of texts in ranges of rows, and where each search ended: of a chat, the first row, the last row.
-pub struct TextNumberFetcher(pub Db);
+pub struct TextNumberFetcher(pub App);
 
 impl Fetch for TextNumberFetcher {
     type Key = (ChatId, u64, u64);
@@ -112,6 +113,6 @@ impl Fetch for TextNumberFetcher {
 
     async fn fetch(&self, keys: &[Self::Key]) -> Result<Vec<Self::Value>, Error> {
         let ranges: Vec<RowRange> = keys.iter().map(|(chat, from, to)| RowRange { chat: *chat, from: *from, to: *to }).collect();
-        Ok(store::rows::texts_in(&self.0, &ranges).await?.into_iter().map(Arc::new).collect())
+        Ok(store::rows::texts_in(ChatDb::of(&self.0), &ranges).await?.into_iter().map(Arc::new).collect())
     }
 }

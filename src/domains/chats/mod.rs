@@ -4,11 +4,12 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `chat:{c}` | HASH | what the chat is, its newest row, the version from which lists derive | 15 fields, 20 KB |
+//! | `chat:{c}` | HASH | what the chat is, its newest row, the version from which lists derive, what retention has done | 21 fields, 20 KB |
 //! | `chat_members:{c}` | HASH | member → role, order of joining, first readable row, state, … | 500 |
 //! | `chat_seen:{c}`, `chat_delivered:{c}` | ZSET | member → position, only raised | 500; delivered of at most 50 |
 //! | `chat_rows:{c}:{bucket}` | HASH | number → row | 128 rows of at most 17 KB |
-//! | `chat_texts:{c}` | STRING | bit n: row n is a text that is not deleted | a bit for each row |
+//! | `chat_texts:{c}` | STRING | a bit for each row: it is a text that is not deleted | the stored rows, and a KiB |
+//! | `chat_seen_times:{c}` | ZSET | row up to which all members have seen the chat → the end of the 55 minutes in which they had | 9,600: a year |
 //! | `chat_sent:{c}` | ZSET | id of an appended row → its number | 1,000, a day |
 //! | `chat_authors:{c}` | ZSET | groups: author and number of each text | the texts |
 //! | `chat_writers:{c}` | HASH | groups: author → number of texts | the authors of texts |
@@ -27,6 +28,14 @@
 //! | `chat_settings:{u}` | HASH | `who seen` | 2 fields |
 //! | `direct:{low}` | HASH | account with a higher id → the chat of both | the accounts with which it has one |
 //!
+//! Schedules of chats, each over 16 keys, by which chats are found that are to be trimmed:
+//!
+//! | key | type | content | bound |
+//! |---|---|---|---|
+//! | `chat_trims:{n}` | ZSET | chat with days of its own, or with rows that nobody can read → when rows are to be deleted | the chats |
+//! | `chat_seen_since:{n}` | ZSET | chat that follows the server's days → since when its oldest row was seen by all | the chats |
+//! | `chat_sizes:{n}` | ZSET | chat → its stored rows, in full buckets | the chats of at least 128 rows |
+//!
 //! "Redis in Action" 6.5 has group chats with a seen position for each member, in one ZSET of messages; here rows are in buckets, and what each member
 //! needs for lists is derived, so that no read grows with the number of chats or rows.
 //!
@@ -44,6 +53,13 @@
 //! **Unread.** The count is that of the bits above the seen position: the member's own texts are never above it. In a group, the texts of accounts that a
 //! block separates from the member are subtracted ([`service::unread_count`]).
 //!
+//! **Retention.** The lowest row that can be read is stored, or follows from the newest one and `--messages-kept`: every script computes it, so that a row past
+//! that bound cannot be read by anyone from its commit on. What all members together have seen is noted by the script that changes a position, with the end of a
+//! span of 55 minutes: a row goes never early, and at most an hour late. Rows that nobody can read any more, since all members have deleted their history or have
+//! joined later, go at once. A sweep finds chats by the schedules, makes rows unreadable, then deletes them, a thousand in a pass, the lowest first. A step that is
+//! repeated finds the rows deleted. A schedule may name a chat too early, never too late: a change puts the chat there before its entry of the journal is
+//! acknowledged, only earlier; the sweep replaces what it has read, then reads the chat again ([`service::sweep`]).
+//!
 //! **Pairs.** The tag of the account with the lower id decides which chat two accounts have. For an account that has not begun it, and to which nothing was
 //! written, it does not exist: its membership waits as unstarted.
 //!
@@ -52,7 +68,7 @@
 //! of members, mutes and the archive are published without an entry of the journal: a crash may lose their events. What an event shows is read at delivery
 //! ([`service::load_event`]).
 //!
-//! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. Every chat that names an account is in its `chat_states` or its
+//! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. A chat has all rows from its last deleted one to its newest. Every chat that names an account is in its `chat_states` or its
 //! `chats_former`, so that its deletion finds them. A list has a chat if, and only if, `chat_states` says so.
 //!
 //! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that it settles all of them: some 17 commands each,

@@ -261,7 +261,7 @@ fn values(scene: &Scene) -> BTreeMap<String, String> {
 #[tokio::test]
 async fn fsck_repairs_ads() {
     let scene = Scene::with_names().await;
-    let options = AuditOptions { home_window: None, pause: Duration::from_millis(2) };
+    let options = AuditOptions { pause: Duration::from_millis(2), ..AuditOptions::default() };
     let (whole, sound) = (scene.app.redis.snapshot(), values(&scene));
     let mut wrong = Vec::new();
     for (commands, expected) in CASES {

@@ -11,8 +11,11 @@ mod pages;
 mod races;
 mod reactions;
 mod requests;
+mod retention;
 mod settling;
 mod texts;
+mod trimming;
+mod unwritable;
 
 use crate::support::{Actor, TestApp, findings, user_error_codes};
 use serde_json::{Value, json};

@@ -192,6 +192,33 @@ async fn a_hidden_row_brings_no_deleted_history_back() {
 }
 
 #[tokio::test]
+async fn a_row_of_a_server_whose_clock_is_behind_brings_a_deleted_history_back() {
+    let app = TestApp::start().await;
+    let behind = TestApp::on_redis(app.redis.clone(), Clock::manual(START - 60_000), Config::default()).await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let (direct, party) = (open(&ada, &bea).await, group(&bea, "g", &[&ada], "ALL").await);
+    app.drain().await;
+    send(&bea, &party, "one").await;
+    for text in ["two", "three"] {
+        // Once with a row before, and once with a newer beginning than the newest row.
+        for chat in [&direct, &party] {
+            run_ok(&ada, "DeleteChatHistory", json!({ "chatId": chat })).await;
+            send(&bea.at(&behind), chat, text).await;
+        }
+        behind.drain().await;
+        let mut listed = inbox(&ada, "INBOX").await;
+        listed.sort_unstable();
+        let mut both = [direct.clone(), party.clone()];
+        both.sort_unstable();
+        assert_eq!((listed.as_slice(), badge(&ada).await), (both.as_slice(), 2), "{text}");
+        run_ok(&ada, "DeleteChatHistory", json!({ "chatId": direct })).await;
+        start(&ada, &bea).await;
+    }
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
 async fn what_was_hidden_is_no_activity_after_the_block() {
     let app = TestApp::start().await;
     let ([_, bea, cyd, _], [first, second]) = two_groups(&app).await;

@@ -4,13 +4,13 @@ use crate::chats::{befriend, group, open, run_ok, send, start};
 use crate::support::{TestApp, findings};
 use serde_json::json;
 use std::time::Duration;
-use waxwing::base::ids::ChatId;
+use waxwing::base::ids::{ChatId, source};
 use waxwing::cli::fsck::{self, AuditOptions};
 
 /// A command that breaks the store, the finding, and whether it is repaired. `|` stands for a space.
 type Case = (&'static str, &'static str, bool);
 
-const CASES: [Case; 15] = [
+const CASES: [Case; 21] = [
     ("DEL chats:{$ada}", "chat_states:{$ada}: the lists do not agree with it about $chat", true),
     ("HDEL chat_states:{$ada} $chat", "chat_members:{$chat}: the lists of $ada do not agree with it", true),
     ("DEL chats_former:{$cyd}", "chat_members:{$begun}: the lists of $cyd do not agree with it", true),
@@ -26,6 +26,12 @@ const CASES: [Case; 15] = [
     ("ZADD chat_reactions:{$chat}:2 5 x|7", "chat_reactions:{$chat}:2: its text has another number of reactions (1)", false),
     ("SET chat_sent:{$other} x", "chat_sent:{$other}: should be a zset (it is a string)", true),
     ("HSET chat_rows:{7}:0 1 x", "chat_rows:{7}:0: there is no such chat", true),
+    ("HDEL chat_rows:{$chat}:0 2", "chat:{$chat}: lacks rows from 1 to 2", false),
+    ("HSET chat:{$chat} removed 1 oldest 2", "chat_rows:{$chat}:0: its row 1 should be deleted", false),
+    ("HSET chat:{$chat} trimmed 9", "chat:{$chat}: what retention says of it cannot be right", false),
+    ("HSET chat:{$chat} since 0", "chat:{$chat}: the time since which its oldest row is seen cannot be right", false),
+    ("ZREM chat_seen_since:{$part} $chat", "chat:{$chat}: is not found by chat_seen_since:{$part}", true),
+    ("ZADD chat_sizes:{0} 128 7", "chat_sizes:{0}: has 7, which does not belong there", true),
 ];
 
 #[tokio::test]
@@ -52,6 +58,7 @@ async fn check((command, finding, is_repaired): Case) {
     let number = |id: &str| ChatId::from_global(id).expect("an id").0.to_string();
     let names = [
         ("$chat", number(&chat)),
+        ("$part", source::partition(ChatId::from_global(&chat).expect("an id").0, 16).to_string()),
         ("$group", number(&party)),
         ("$begun", number(&begun)),
         ("$other", "7".to_owned()),
@@ -65,7 +72,8 @@ async fn check((command, finding, is_repaired): Case) {
     app.redis.run::<redis::Value>(&words.iter().map(String::as_str).collect::<Vec<_>>());
     let found = findings(&app.app).await;
     assert!(found.iter().any(|it| it.starts_with(&named(finding))), "{command}: {found:?}");
-    let options = AuditOptions { home_window: Some(app.app.config().home_window), pause: Duration::ZERO };
+    let options =
+        AuditOptions { home_window: Some(app.app.config().home_window), pause: Duration::ZERO, ..AuditOptions::default() };
     fsck::repair(&app.app, options, false, |_| ()).await.expect("a store");
     app.drain_journal().await;
     app.clock.advance(120_000);

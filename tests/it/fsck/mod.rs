@@ -20,7 +20,7 @@ use waxwing::base::ids::{CommentId, StatusId, UserId, UserListId};
 use waxwing::cli::fsck::{AuditOptions, AuditProgress, run};
 use waxwing::db::{Db, embedded};
 
-const QUICK: AuditOptions = AuditOptions { home_window: Some(1_000), pause: Duration::from_millis(2) };
+const QUICK: AuditOptions = AuditOptions { home_window: Some(1_000), messages_kept: None, pause: Duration::from_millis(2) };
 
 /// Three users, their statuses, and placeholders for the ids.
 struct Scene {

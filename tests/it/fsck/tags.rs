@@ -71,7 +71,8 @@ async fn check((command, finding, is_repaired): Case) {
     app.redis.run::<redis::Value>(&words);
     let found = findings(&app.app).await;
     assert!(found.iter().any(|line| line.starts_with(&substitute(finding))), "{command}: {found:?}");
-    let options = AuditOptions { home_window: Some(app.app.config().home_window), pause: Duration::ZERO };
+    let options =
+        AuditOptions { home_window: Some(app.app.config().home_window), pause: Duration::ZERO, ..AuditOptions::default() };
     fsck::repair(&app.app, options, false, |_| ()).await.expect("a store");
     app.drain_journal().await;
     if is_repaired {

@@ -3,7 +3,7 @@
 mod audience;
 mod many_subscriptions;
 mod all_actions;
-mod chats;
+pub(crate) mod chats;
 mod edits;
 mod faults;
 mod filters;

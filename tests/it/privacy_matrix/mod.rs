@@ -1,6 +1,9 @@
 //! The matrix of the policy: every kind of viewer, a public and a private account, and four audiences, on every surface. The expectations are
 //! computed by a model of the visibility policy.
 
+mod chat_events;
+mod chat_world;
+mod chats;
 mod live;
 mod model;
 mod read;

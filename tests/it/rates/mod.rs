@@ -193,6 +193,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
                 "removeChatMember",
                 "setChatMemberRole",
                 "renameChat",
+                "setChatRetention",
                 "leaveChat",
             ];
             let chat = waxwing::base::ids::ChatId(app.app.next_id().await.expect("an id")).global();
@@ -202,6 +203,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
                 "updateChatSettings" => "sharesSeen: true".to_owned(),
                 "removeChatMember" => format!("chatId: {chat:?}, userId: {:?}", other.id),
                 "setChatMemberRole" => format!("chatId: {chat:?}, userId: {:?}, role: ADMIN", other.id),
+                "setChatRetention" => format!("chatId: {chat:?}, daysAfterSeen: 1"),
                 "renameChat" => format!("chatId: {chat:?}, name: \"x\""),
                 _ => format!("chatId: {chat:?}"),
             };

@@ -10,7 +10,11 @@ use waxwing::platform::journal::RETENTION;
 /// Every finding, including those that a second audit would not repeat. Data younger than a minute is skipped, so move the clock before.
 pub async fn findings(app: &App) -> Vec<String> {
     let mut found = Vec::new();
-    let options = AuditOptions { home_window: Some(app.config().home_window), pause: Duration::ZERO };
+    let options = AuditOptions {
+        home_window: Some(app.config().home_window),
+        messages_kept: Some(app.config().messages_kept),
+        pause: Duration::ZERO,
+    };
     fsck::run(app, options, collect_findings(&mut found)).await.expect("a store");
     found
 }

@@ -40,6 +40,7 @@ fn chat_arguments(field: &str) -> Option<String> {
         "addChatMembers" => format!("chatId: {chat:?}, userIds: [{user:?}]"),
         "removeChatMember" => format!("chatId: {chat:?}, userId: {user:?}"),
         "setChatMemberRole" => format!("chatId: {chat:?}, userId: {user:?}, role: ADMIN"),
+        "setChatRetention" => format!("chatId: {chat:?}, daysAfterSeen: 1"),
         "renameChat" => format!("chatId: {chat:?}, name: \"x\""),
         "sendMessage" => format!("chatId: {chat:?}, text: \"x\""),
         "editMessage" => format!("messageId: {message:?}, text: \"x\""),

@@ -24,7 +24,7 @@ enum Rule {
     CheckedByParent,
 }
 
-const ROWS: [(&str, Rule); 177] = {
+const ROWS: [(&str, Rule); 178] = {
     use Rule::{CheckedByParent, Deliver, Discover, Name, Own, ReadProfile, View};
     [
         ("Ad.campaign", Own),
@@ -56,6 +56,7 @@ const ROWS: [(&str, Rule); 177] = {
         ("Mutation.markChatSeen", Own),
         ("Mutation.muteChat", Own),
         ("Mutation.renameChat", Own),
+        ("Mutation.setChatRetention", Own),
         ("Mutation.setChatMemberRole", Own),
         ("Mutation.unarchiveChat", Own),
         ("Mutation.unmuteChat", Own),

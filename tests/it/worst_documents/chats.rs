@@ -101,6 +101,7 @@ async fn create_group(app: &App, people: &[UserId], made: &mut Chats) {
         }
     }
     assert!(chats::set_role(app, &loaders(app, owner), owner, &made.group, &poster, Role::Admin).await.is_ok(), "a role");
+    assert!(chats::set_retention(app, owner, &made.group, Some(365)).await.is_ok(), "a retention");
     assert!(chats::edit_message(app, &loaders(app, owner), owner, &made.text, &FLAG.repeat(2_000)).await.is_ok(), "an edit");
     // One emoji only: a cursor is valid for one emoji.
     let of_members = (POSTER..=POSTER + MEMBERS).map(|at| (people[at], &made.text, EMOJI[0]));

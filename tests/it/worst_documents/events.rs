@@ -172,8 +172,9 @@ impl<'a> Run<'a> {
             let message = format!("Many {WORD}. @{} #{TAG}", login(0));
             let [status, reposted] = [&self.world.ids["Status"], &self.world.reposted];
             let (chat, member) = (&self.world.ids["Chat"], &self.world.chats.others[0]);
+            let newest = if step.contains("$newest") { self.newest_message().await } else { Value::Null };
             let variables = json!({
-                "status": status, "reposted": reposted, "id": created, "message": message, "chat": chat, "member": member,
+                "newest": newest, "status": status, "reposted": reposted, "id": created, "message": message, "chat": chat, "member": member,
                 "other": self.world.chats.members[0],
             });
             let (actor, step) = match step.strip_prefix(OWN) {
@@ -185,12 +186,23 @@ impl<'a> Run<'a> {
             if let Some(id) = response["data"]["it"].pointer_mut("/it/id") {
                 created = id.take();
             }
+            if step.contains("deleteMessage") {
+                // The workers send the event of a deletion.
+                self.app.drain_journal().await;
+            }
             if is_subscribed {
                 let message = self.socket.next().await;
                 self.responses.push(payload_of(message));
             }
         }
         self.app.app.drain().await;
+    }
+
+    /// The sequence number of the newest message of the group.
+    async fn newest_message(&self) -> Value {
+        let query = "query($chat: ID!) { node(id: $chat) { ... on Chat { newestSequence } } }";
+        let chat = json!({ "chat": self.world.ids["Chat"] });
+        self.world.poster.at(self.app).gql(query, chat).await["data"]["node"]["newestSequence"].clone()
     }
 
     /// Returns the work in the store and the charged cost.
@@ -233,6 +245,8 @@ fn mutations_for(field: &str) -> &'static [&'static str] {
         ],
         "chatEvents" => &[
             "mutation($chat: ID!, $message: String!) { it: sendMessage(input: { chatId: $chat, text: $message }) { it: chatMessage { id } } }",
+            // Before changes by the account itself, which mark all messages as seen.
+            "own mutation($chat: ID!, $newest: Int!) { it: markChatSeen(input: { chatId: $chat, sequence: $newest }) { userErrors { code } } }",
             "mutation($id: ID!) { it: editMessage(input: { messageId: $id, text: \"Fewer.\" }) { userErrors { code } } }",
             "mutation($id: ID!) { it: reactToMessage(input: { messageId: $id, emoji: \"👍\" }) { userErrors { code } } }",
             "mutation($id: ID!) { it: deleteMessage(input: { messageId: $id }) { userErrors { code } } }",
@@ -244,7 +258,6 @@ fn mutations_for(field: &str) -> &'static [&'static str] {
             "own mutation($chat: ID!, $other: ID!) { it: setChatMemberRole(input: { chatId: $chat, userId: $other, role: MEMBER }) { userErrors { code } } }",
             "own mutation($chat: ID!) { it: archiveChat(input: { chatId: $chat }) { userErrors { code } } }",
             "own mutation($chat: ID!) { it: unarchiveChat(input: { chatId: $chat }) { userErrors { code } } }",
-            "own mutation($chat: ID!) { it: markChatSeen(input: { chatId: $chat, sequence: 150 }) { userErrors { code } } }",
             "mutation($chat: ID!, $message: String!) { it: sendMessage(input: { chatId: $chat, text: $message }) { it: chatMessage { id } } }",
         ],
         field => panic!("no mutations for events of {field}: add them here"),

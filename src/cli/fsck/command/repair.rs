@@ -36,13 +36,14 @@ pub(super) struct RepairOptions {
 }
 
 impl RepairOptions {
-    fn config(self, home_window: Option<usize>) -> Config {
+    fn config(self, limits: fsck::AuditOptions) -> Config {
         let config = Config::default();
         Config {
-            home_window: home_window.unwrap_or(config.home_window),
+            home_window: limits.home_window.unwrap_or(config.home_window),
             star_followers: self.star_followers.unwrap_or(config.star_followers),
             home_idle: self.home_idle_days.map_or(config.home_idle, |days| days * DAY),
-            // A repair trims no events, since the limits of the servers are unknown.
+            // A repair trims no events and no chats, since the limits of the servers are unknown.
+            messages_kept: limits.messages_kept.unwrap_or(u64::from(u32::MAX)),
             events_kept: 100_000_000,
             events_age: 365 * DAY,
             ..config
@@ -51,17 +52,16 @@ impl RepairOptions {
 }
 
 /// Repairs a store and prints the findings, the repairs and the remaining findings. Returns whether none remain.
-pub(super) async fn run(db: &Db, home_window: Option<usize>, options: RepairOptions) -> anyhow::Result<bool> {
+pub(super) async fn run(db: &Db, limits: fsck::AuditOptions, options: RepairOptions) -> anyhow::Result<bool> {
     let size = db.size().await.map_err(cause)?;
     let bar = progress(size);
-    let app = App::new(db.clone(), Clock::System, options.config(home_window));
+    let app = App::new(db.clone(), Clock::System, options.config(limits));
     if options.dry_run {
         migrate::refuse_newer(&migrations::store_status(db, STEPS).await.map_err(cause)?)?;
     } else {
         migrate::migrate_at_start(&app).await?;
     }
-    let how = fsck::AuditOptions { home_window, ..fsck::AuditOptions::default() };
-    let repaired = fsck::repair(&app, how, options.dry_run, |step| show(&bar, size, options, &step)).await;
+    let repaired = fsck::repair(&app, limits, options.dry_run, |step| show(&bar, size, options, &step)).await;
     bar.finish_and_clear();
     let repaired = repaired.map_err(cause).context("the repair is not complete: run it again")?;
     print(&repaired, options.dry_run);

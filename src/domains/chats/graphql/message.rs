@@ -168,12 +168,15 @@ pub(super) struct MessageBounds {
     newest_sequence: u64,
     /// Lowest sequence number of a message that the viewer can read. Null if there is none.
     oldest_sequence: Option<u64>,
+    /// Whether older messages that the viewer could otherwise read were deleted, because of the chat's `daysAfterSeen` or the number of messages that the server keeps.
+    is_trimmed: bool,
 }
 
 impl MessageBounds {
     /// The bounds of a chat.
     pub(super) fn of(view: &ChatView) -> Self {
         let oldest = view.first_readable();
-        Self { newest_sequence: view.newest, oldest_sequence: (oldest <= view.newest).then_some(oldest) }
+        let oldest_sequence = (oldest <= view.newest).then_some(oldest);
+        Self { newest_sequence: view.newest, oldest_sequence, is_trimmed: view.is_trimmed() }
     }
 }

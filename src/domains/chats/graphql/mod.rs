@@ -74,6 +74,11 @@ object! {
         Box::pin(find_account(request(ctx)?, self.0.peer_id())).await
     }
 
+    /// Number of days after which a message that all members have seen is deleted: 0 to 365. Null if messages are kept.
+    async fn days_after_seen(&self, ctx: &Context<'_>) -> Result<Option<u64>> {
+        Ok(self.0.days.or(request(ctx)?.app.config().messages_days_after_seen))
+    }
+
     /// Whether the viewer can send a message now, apart from rate limits.
     async fn viewer_can_send(&self, ctx: &Context<'_>) -> Result<bool> {
         Ok(Box::pin(service::can_send(&request(ctx)?.loaders(), &self.0)).await?)

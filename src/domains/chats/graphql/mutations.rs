@@ -123,6 +123,15 @@ struct RenameChatInput {
     name: String,
 }
 
+/// Input of `setChatRetention`.
+#[derive(InputObject)]
+struct SetChatRetentionInput {
+    /// Id of a direct chat of the viewer, or of a group that the viewer owns.
+    chat_id: ID,
+    /// Number of days after which a message that all members have seen is deleted: 0 to 365. Null for the setting of the server.
+    days_after_seen: Option<i32>,
+}
+
 payload! {
     {
         /// The chat after the change. Null if there are user errors.
@@ -139,6 +148,8 @@ payload! {
     RemoveChatMemberPayload;
     /// Result of `renameChat`.
     RenameChatPayload;
+    /// Result of `setChatRetention`.
+    SetChatRetentionPayload;
 }
 
 payload! {
@@ -305,6 +316,16 @@ impl ChatMutation {
     ) -> Option<Result<RenameChatPayload>> {
         Some(Box::pin(rename(ctx, input)).await)
     }
+
+    /// Sets how long messages are kept that all members have seen: in a group as its owner, in a direct chat as either account. A message is deleted at most an hour after
+    /// that, with 0 days at most 10 seconds. Requires a session.
+    async fn set_chat_retention(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The chat and the number of days.")] input: SetChatRetentionInput,
+    ) -> Option<Result<SetChatRetentionPayload>> {
+        Some(Box::pin(set_retention(ctx, input)).await)
+    }
 }
 
 /// The chat after a change, or the user errors in its place.
@@ -418,4 +439,12 @@ async fn rename(ctx: &Context<'_>, input: RenameChatInput) -> Result<RenameChatP
     let viewer = request.viewer()?.user;
     let renamed = service::rename(&request.app, &request.loaders(), viewer, &input.chat_id, &input.name).await;
     Ok(changed(request, renamed).await?.into())
+}
+
+async fn set_retention(ctx: &Context<'_>, input: SetChatRetentionInput) -> Result<SetChatRetentionPayload> {
+    let request = request(ctx)?;
+    let viewer = request.viewer()?.user;
+    let days = input.days_after_seen.map(i64::from);
+    let set = service::set_retention(&request.app, viewer, &input.chat_id, days).await;
+    Ok(changed(request, set).await?.into())
 }

@@ -1,5 +1,5 @@
 -- change_member.lua - changes what a member alone decides: to begin, accept or decline a chat, what it has seen, and to delete its history.
--- KEYS the first eight of chat.lua, all of {c}
+-- KEYS the first nine of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 member  3 `start`, `accept`, `decline`, `see` or `clear`  4 id of the starting, or the position seen
 -- Returns what chat.lua says of states, after `ok` and the newest row | {none} no such chat or member | {waits} not while it is a request | {invalid} a
 --   position above the newest row
@@ -32,6 +32,7 @@ elseif action == 'clear' then
 end
 if changed then
   if action ~= 'see' then save(me) end
+  review(chat, action == 'clear')
   finish(chat)
 end
 local found = states(chat, concerned(chat, me.uid))

@@ -1,25 +1,33 @@
 -- chat.lua - the prelude of scripts over a chat.
 -- KEYS 1 chat:{c}  2 chat_members:{c}  3 chat_seen:{c}  4 chat_delivered:{c}  5 chat_texts:{c}  6 chat_sent:{c}  7 chat_authors:{c}
---   8 chat_writers:{c}  9… chat_rows:{c}: buckets of 128 rows, the first of which ARGV 1 names
--- ARGV those of the script
+--   8 chat_writers:{c}  9 chat_seen_times:{c}  10… chat_rows:{c}: buckets of 128 rows, the first of which ARGV 1 names
+-- ARGV 1 the most rows that can be read  2 now, ms; then those of the script, which does not see these two
 -- Returns nothing by itself
 -- A membership is stored as `role order first joined state texts wrote cleared placed by`. A row is stored as its letter, its sender (0 if the account was
 -- deleted) and its time in ms, and: T, a text: the row that it answers, when it was edited, reactions, text; D, a deleted text: nothing; J, L and X, who
 -- joined, left or was removed; R, whose role it is, role; N, the new name. `recent` has the id and the author (0 for all but texts) of the newest row, the
 -- same of the newest row by somebody else, number and author of the newest text and of the newest text by somebody else, and the id of the newest row that
--- is no text. `MOST_DELIVERED` is the most members of a chat that keeps what was delivered to them.
-local BUCKET, ROWS, MOST_DELIVERED = 128, 9, 50
+-- is no text. `MOST_DELIVERED` is the most members of a chat that keeps what was delivered to them. `SPAN` is the time in ms whose positions seen by all are
+-- one entry, and `SPANS` the most entries, which are more than a year.
+local BUCKET, ROWS, MOST_DELIVERED, SPAN, SPANS = 128, 10, 50, 3300000, 9600
+local KEPT, NOW = tonumber(table.remove(ARGV, 1)), tonumber(table.remove(ARGV, 1))
 
 local function int(number) return string.format('%.0f', number) end
 
 local function fetch()
   local it = redis.call('HMGET', KEYS[1], 'kind', 'newest', 'oldest', 'sent', 'version', 'joined', 'history', 'recent', 'gone', 'name', 'a', 'b',
-    'settled')
+    'settled', 'days', 'removed', 'trimmed', 'seen', 'since', 'first_bit')
   if not it[1] or it[9] then return nil end
   local recent = {}
   for number in string.gmatch(it[8], '%d+') do table.insert(recent, number) end
+  local newest, lowest = tonumber(it[2]), tonumber(it[3])
+  -- `lowest` is the lowest row that is stored as readable, `oldest` the lowest that can be read now. Rows up to `removed` are deleted, those up to `trimmed`
+  -- were taken by retention. Up to `seen` all members have seen the rows: the oldest of these since `since`, or 0. `first_bit` is the row of the first bit of
+  -- the texts.
   return {
-    kind = it[1], newest = tonumber(it[2]), oldest = tonumber(it[3]), sent = tonumber(it[4]), version = tonumber(it[5]),
+    lowest = lowest, oldest = math.max(lowest, newest - KEPT + 1), days = it[14] or '-', removed = tonumber(it[15] or 0),
+    trimmed = tonumber(it[16] or 0), seen = tonumber(it[17] or 0), since = tonumber(it[18] or 0), first_bit = tonumber(it[19] or 0),
+    kind = it[1], newest = newest, sent = tonumber(it[4]), version = tonumber(it[5]),
     joined = tonumber(it[6]), history = it[7], recent = recent, name = it[10], a = it[11], b = it[12],
     settled = tonumber(it[13] or 0),
   }
@@ -56,10 +64,13 @@ local function fits(chat, base, count)
   return first >= base and last - base <= #KEYS - ROWS
 end
 
--- Appends a row; `id` is unique and tells the activity. The caller has checked `fits`.
+-- Appends a row; `id` is unique and tells the activity, which rises also if the clock of a server is behind: above the chat, its rows, and what its two
+-- members have deleted (`floor`). The caller has checked `fits`.
 local function append(chat, base, id, letter, by, rest)
   local number = chat.newest + 1
-  chat.newest = number
+  local above = math.max(tonumber(chat.recent[1]), tonumber(string.match(KEYS[1], '{(%d+)}')), chat.floor or 0)
+  if tonumber(id) <= above then id = int(above + 1) end
+  chat.newest, chat.oldest = number, math.max(chat.oldest, number - KEPT + 1)
   chat.last = letter .. ' ' .. by .. ' ' .. int(chat.sent) .. ' ' .. rest
   redis.call('HSET', KEYS[ROWS + math.floor(number / BUCKET) - base], int(number), chat.last)
   local recent, author = chat.recent, letter == 'T' and by or '0'
@@ -81,6 +92,49 @@ local function finish(chat)
   if chat.last then redis.call('HSET', KEYS[1], 'last', chat.last) end
 end
 
+-- The bit of a row in the texts.
+local function bit_of(chat, number) return int(number - chat.first_bit) end
+
+-- Notes what all members together decide: up to which row all have seen the chat, since when, and the lowest row that any of them can read. A member that has
+-- not accepted the chat has seen nothing. With `is_forced`, or for a `leaver` that counts no more, all members are read in any case; else only if the lowest
+-- position has risen. Memberships and positions have been written.
+local function review(chat, is_forced, leaver)
+  if not is_forced and not leaver then
+    if redis.call('ZCARD', KEYS[3]) < redis.call('HLEN', KEYS[2]) then return end
+    local lowest = redis.call('ZRANGE', KEYS[3], 0, 0, 'WITHSCORES')
+    if tonumber(lowest[2] or 0) <= chat.seen then return end
+  end
+  local all, uids, first, waits = redis.call('HGETALL', KEYS[2]), {}, chat.newest + 1, false
+  for at = 1, #all, 2 do
+    if all[at] ~= leaver then
+      local m = parse(all[at], all[at + 1])
+      table.insert(uids, m.uid)
+      first = math.min(first, m.first)
+      if m.state ~= 'A' then waits = true end
+    end
+  end
+  if #uids == 0 then return end
+  local lowest = math.max(chat.lowest, first)
+  if lowest > chat.lowest then
+    chat.lowest, chat.oldest = lowest, math.max(chat.oldest, lowest)
+    redis.call('HSET', KEYS[1], 'oldest', int(lowest))
+  end
+  if waits then return end
+  local seen = chat.newest
+  for _, position in ipairs(redis.call('ZMSCORE', KEYS[3], unpack(uids))) do seen = math.min(seen, tonumber(position or 0)) end
+  if seen <= chat.seen then return end
+  -- An entry has the end of its span of time, so that no row is trimmed early.
+  local ends = (math.floor(NOW / SPAN) + 1) * SPAN
+  local last = redis.call('ZRANGE', KEYS[9], 0, 0, 'REV', 'WITHSCORES')
+  if last[1] then ends = math.max(ends, tonumber(last[2])) end
+  redis.call('ZADD', KEYS[9], int(ends), int(seen))
+  if last[1] and tonumber(last[2]) == ends then redis.call('ZREM', KEYS[9], last[1]) end
+  redis.call('ZREMRANGEBYRANK', KEYS[9], 0, -SPANS - 1)
+  chat.seen = seen
+  if chat.since == 0 then chat.since = ends end
+  redis.call('HSET', KEYS[1], 'seen', int(seen), 'since', int(chat.since))
+end
+
 -- Remembers the number of a row by the id of its step.
 local function remember(id, number, kept, ttl)
   redis.call('ZADD', KEYS[6], int(number), id)
@@ -99,15 +153,22 @@ local function texts_above(chat, m)
   local seen = tonumber(redis.call('ZSCORE', KEYS[3], m.uid) or 0)
   local from = math.max(seen, m.first - 1, chat.oldest - 1) + 1
   if from > chat.newest then return seen, 0 end
-  return seen, redis.call('BITCOUNT', KEYS[5], int(from), int(chat.newest), 'BIT')
+  return seen, redis.call('BITCOUNT', KEYS[5], bit_of(chat, from), bit_of(chat, chat.newest), 'BIT')
 end
 
--- What lists of members derive from: kind, version, newest row, recent, accounts of a direct chat, the number of members, or 0 if the lists of all agree
--- with this version; then for each: account, membership or '', texts above what it has seen, what it has seen. (A script that was sent again after a
+-- What retention says of a chat: the lowest stored row, the last deleted one, the newest, the days or -, and since when its oldest row is seen by all, or 0.
+local function retention_of(chat)
+  return table.concat({ int(chat.lowest), int(chat.removed), int(chat.newest), chat.days, int(chat.since) }, ' ')
+end
+
+-- What lists of members, and the times of trimming, derive from: kind, version, newest row, recent, accounts of a direct chat, the number of members, or 0
+-- if the lists of all agree with this version, the oldest row, what retention says of the chat; then for each: account, membership or '', texts above what it has seen, what it has seen. (A script that was sent again after a
 -- broken connection changes nothing, but the lists do not agree yet.)
 local function states(chat, uids)
   local found = { chat.kind, int(chat.version), int(chat.newest), table.concat(chat.recent, ' '), chat.a, chat.b }
   table.insert(found, chat.version > chat.settled and int(redis.call('HLEN', KEYS[2])) or '0')
+  table.insert(found, int(chat.oldest))
+  table.insert(found, retention_of(chat))
   for _, uid in ipairs(uids) do
     local m, seen, count = member(uid), 0, 0
     if m then seen, count = texts_above(chat, m) end

@@ -1,5 +1,5 @@
 -- deliver_rows.lua - raises the position up to which rows were delivered to a member. Nothing is kept of it in larger groups.
--- KEYS the first eight of chat.lua, all of {c}
+-- KEYS the first nine of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 member  3 position
 -- Returns 1 | 0 nothing to keep
 local chat = fetch()

@@ -33,7 +33,7 @@ if not fits(chat, base, 2) then return { 'again', int(chat.newest) } end
 if redis.call('HLEN', KEYS[2]) == 1 then
   redis.call('HSET', KEYS[1], 'gone', ARGV[5], 'version', int(chat.version + 1))
   redis.call('HDEL', KEYS[1], 'last', 'recent', 'name')
-  redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8])
+  redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9])
   return { 'gone', int(chat.newest) }
 end
 chat.sent = math.max(chat.sent, tonumber(ARGV[4]))
@@ -54,6 +54,7 @@ if target.role == 'O' then
   append(chat, base, ARGV[6], 'R', me.uid, next.uid .. ' O')
   table.insert(uids, next.uid)
 end
+review(chat, true, target.uid)
 redis.call('HDEL', KEYS[2], target.uid)
 finish(chat)
 local found = states(chat, uids)

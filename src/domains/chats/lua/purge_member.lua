@@ -1,5 +1,5 @@
 -- purge_member.lua - removes what a deleted account leaves in a chat beside its rows. A direct chat without accounts ends.
--- KEYS the first eight of chat.lua, all of {c}
+-- KEYS the first nine of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 account
 -- Returns the other account of a direct chat that remains, else 0 | {gone} the chat has ended
 local chat = fetch()
@@ -25,9 +25,10 @@ if chat.kind == 'direct' then
   if other == '0' then
     redis.call('HSET', KEYS[1], 'gone', 1, 'version', int(chat.version + 1))
     redis.call('HDEL', KEYS[1], 'last', 'recent', 'name')
-    redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8])
+    redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9])
     return 'gone'
   end
+  review(chat, true, uid)
   redis.call('HDEL', KEYS[2], uid)
   redis.call('ZREM', KEYS[3], uid)
   redis.call('ZREM', KEYS[4], uid)

@@ -1,11 +1,11 @@
 -- purge_rows.lua - removes what a deleted account leaves in a bucket of rows: its texts, and its name in other rows.
--- KEYS the first nine of chat.lua, all of {c}
+-- KEYS the first ten of chat.lua, all of {c}
 -- ARGV 1 bucket  2 account
 -- Returns number and reactions of texts by others with reactions, and the numbers of those that were deleted
 local chat = fetch()
 if not chat then return { {}, {} } end
 local uid, reacted, deleted, members = ARGV[2], {}, {}, {}
-local rows = redis.call('HGETALL', KEYS[9])
+local rows = redis.call('HGETALL', KEYS[10])
 for at = 1, #rows, 2 do
   local number, row = rows[at], rows[at + 1]
   local letter, by, sent, rest = string.match(row, '^(%u) (%d+) (%d+) ?(.*)$')
@@ -13,7 +13,7 @@ for at = 1, #rows, 2 do
   if by == uid then
     if letter == 'T' then
       table.insert(deleted, number)
-      redis.call('SETBIT', KEYS[5], number, 0)
+      redis.call('SETBIT', KEYS[5], bit_of(chat, number), 0)
       table.insert(members, bytes(uid) .. bytes(number))
       changed = 'D 0 ' .. sent
     else
@@ -28,7 +28,7 @@ for at = 1, #rows, 2 do
     if subject == uid then changed = letter .. ' ' .. (by == uid and '0' or by) .. ' ' .. sent .. ' 0' .. tail end
   end
   if changed ~= row then
-    redis.call('HSET', KEYS[9], number, changed)
+    redis.call('HSET', KEYS[10], number, changed)
     if tonumber(number) == chat.newest then redis.call('HSET', KEYS[1], 'last', changed) end
   end
 end

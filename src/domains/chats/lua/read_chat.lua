@@ -1,16 +1,18 @@
 -- read_chat.lua - reads a chat as one of its members has it. Writes nothing.
--- KEYS the first eight of chat.lua, all of {c}
+-- KEYS the first nine of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 member
--- Returns kind, name, history, newest row, oldest row, number of members, stored newest row or '', membership, what it has seen, what was delivered to it,
+-- Returns kind, name, history, newest row, oldest row, last row that retention has taken, days or -, number of members, stored newest row or '', membership, what it has seen, what was delivered to it,
 --   texts above what it has seen; of a direct chat: the other account and its membership, or '' | false no such chat or member
 local chat = fetch()
 local me = chat and member(ARGV[2])
 if not is_shown(me) then return false end
 local seen, count = texts_above(chat, me)
 local delivered = tonumber(redis.call('ZSCORE', KEYS[4], me.uid) or 0)
+-- Rows past the most are taken, too, though they are not deleted yet.
+local taken = chat.oldest > chat.lowest and chat.oldest - 1 or chat.trimmed
 local other = chat.kind == 'direct' and other_of(chat, me.uid) or '0'
 return {
-  chat.kind, chat.name, chat.history, int(chat.newest), int(chat.oldest), redis.call('HLEN', KEYS[2]),
+  chat.kind, chat.name, chat.history, int(chat.newest), int(chat.oldest), int(taken), chat.days, redis.call('HLEN', KEYS[2]),
   redis.call('HGET', KEYS[1], 'last') or '', redis.call('HGET', KEYS[2], me.uid), int(seen), int(math.max(seen, delivered)), int(count), other,
   redis.call('HGET', KEYS[2], other) or '',
 }

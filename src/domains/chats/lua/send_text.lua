@@ -22,13 +22,14 @@ if peer and peer.state == 'N' and ARGV[6] == '' then return { 'undecided' } end
 local accepted = not peer or peer.state == 'A' or (peer.state == 'N' and ARGV[6] == 'A')
 if not accepted and me.texts >= tonumber(ARGV[7]) then return { 'limit' } end
 local reply = tonumber(ARGV[5])
-if reply > 0 and (reply < math.max(me.first, chat.oldest) or reply > chat.newest or redis.call('GETBIT', KEYS[5], ARGV[5]) == 0) then
+if reply > 0 and (reply < math.max(me.first, chat.oldest) or reply > chat.newest or redis.call('GETBIT', KEYS[5], bit_of(chat, reply)) == 0) then
   return { 'reply' }
 end
 
 chat.sent = math.max(chat.sent, tonumber(ARGV[4]))
+if peer then chat.floor = math.max(me.cleared, peer.cleared) end
 local number = append(chat, base, ARGV[2], 'T', me.uid, ARGV[5] .. ' 0 - ' .. ARGV[10])
-redis.call('SETBIT', KEYS[5], int(number), 1)
+redis.call('SETBIT', KEYS[5], bit_of(chat, number), 1)
 if chat.kind == 'group' then
   redis.call('ZADD', KEYS[7], 0, bytes(me.uid) .. bytes(number))
   redis.call('HINCRBY', KEYS[8], me.uid, 1)
@@ -42,6 +43,7 @@ if not accepted then me.texts = me.texts + 1 end
 me.state, me.wrote, me.by = 'A', number, '0'
 save(me)
 raise(me.uid, number)
+review(chat)
 remember(ARGV[2], number, tonumber(ARGV[8]), ARGV[9])
 finish(chat)
 return result(number)

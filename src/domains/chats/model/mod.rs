@@ -1,6 +1,7 @@
 //! Chats: plain types, limits and the rules of texts.
 
 pub(super) mod member;
+pub(super) mod retention;
 pub(super) mod row;
 
 use crate::base::clock::{DAY, Millis};
@@ -10,6 +11,7 @@ use crate::base::named::named_enum;
 use crate::base::text::{TextRules, max_bytes};
 use crate::platform::idempotency::check_key;
 pub use member::{Member, MemberState, Role};
+pub(super) use retention::{DAYS_OF_SERVER, MAX_DAYS, Retention, SPAN, Schedule, days_of};
 pub use row::{MessageKind, Row};
 
 /// The most members of a group.
@@ -158,6 +160,10 @@ pub struct ChatView {
     pub newest: u64,
     /// The number of the oldest row that is kept.
     pub oldest: u64,
+    /// The last row that retention has taken; 0 for none.
+    pub taken: u64,
+    /// The days for which rows stay that all members have seen; `None` for those of the server.
+    pub days: Option<u64>,
     /// The number of members.
     pub members: u64,
     /// The newest row, if there is one.
@@ -187,6 +193,11 @@ impl ChatView {
     /// Whether the viewer can read a row.
     pub fn can_read(&self, sequence: u64) -> bool {
         (self.first_readable()..=self.newest).contains(&sequence)
+    }
+
+    /// Whether retention has taken rows that the viewer could read otherwise.
+    pub const fn is_trimmed(&self) -> bool {
+        self.taken >= self.member.first
     }
 
     /// The other account of a direct chat.

@@ -1,7 +1,7 @@
 //! What a block, or its end, changes in chats.
 
 use super::super::model::{ChatKind, MAX_REQUESTS};
-use super::super::store::{self, lists, rows};
+use super::super::store::{self, ChatDb, lists, rows};
 use super::{requests, settle};
 use crate::app::App;
 use crate::base::error::Error;
@@ -44,7 +44,7 @@ pub async fn settle_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> 
                 settle_changed(app, *chat, &[user]).await?;
             }
             // What was read before the change does not overtake the workers.
-            store::raise_versions(app.db(), later, 0).await?;
+            store::raise_versions(ChatDb::of(app), later, 0).await?;
             journal::enqueue_many(app, later.iter().map(|chat| Task::ChatMember { chat: *chat, user })).await?;
         }
     }
@@ -53,7 +53,7 @@ pub async fn settle_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> 
 
 /// Settles the lists of members whose relations have changed.
 async fn settle_changed(app: &App, chat: ChatId, users: &[UserId]) -> Result<(), Error> {
-    match store::states(app.db(), chat, users, true).await? {
+    match store::states(ChatDb::of(app), chat, users, true).await? {
         Ok((_, states)) => settle::settle_states(app, chat, &states, false).await,
         Err(_) => Ok(()),
     }
@@ -64,7 +64,7 @@ async fn decline_from(app: &App, user: UserId, other: UserId) -> Result<(), Erro
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: MAX_REQUESTS + 1 };
     let waiting = lists::requests(app.db(), user, &[window]).await?.pop().unwrap_or_default();
     let chats: Vec<ChatId> = waiting.iter().map(|row| ChatId(row.member)).collect();
-    for view in rows::views(app.db(), user, &chats).await?.into_iter().flatten() {
+    for view in rows::views(ChatDb::of(app), user, &chats).await?.into_iter().flatten() {
         let is_from = match view.kind {
             ChatKind::Direct => view.peer_id() == Some(other),
             ChatKind::Group => view.member.by == Some(other),

@@ -2,7 +2,7 @@
 //! for the write nor fails with it.
 
 use super::super::model::ChatView;
-use super::super::store;
+use super::super::store::{self, ChatDb};
 use super::publish;
 use crate::app::App;
 use crate::base::error::Error;
@@ -46,7 +46,7 @@ fn note(app: &App, viewer: UserId, positions: Vec<(ChatId, u64)>) {
     }
     let own = app.clone();
     app.spawn(async move {
-        match store::deliver(own.db(), viewer, &positions).await {
+        match store::deliver(ChatDb::of(&own), viewer, &positions).await {
             Ok(()) => {
                 let chats: Vec<ChatId> = positions.iter().map(|(chat, _)| *chat).collect();
                 publish::publish_moved(&own, &chats, viewer, false);

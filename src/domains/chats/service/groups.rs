@@ -1,7 +1,7 @@
 //! Groups: creation, members, roles and names.
 
 use super::super::model::{self, ChatHistory, ChatKind, MAX_ADDED, Member, MemberState, Role};
-use super::super::store::{self, ChatStates, Ending, NewChat, NewMember, StepRefusal, StepResult};
+use super::super::store::{self, ChatDb, ChatStates, Ending, NewChat, NewMember, StepRefusal, StepResult};
 use super::invitations::{self, InvitationResult};
 use super::{charge, charge_many, not_found, publish, refusal, settle};
 use crate::app::App;
@@ -83,7 +83,7 @@ async fn create_once(app: &App, loaders: &Loaders, (id, viewer): (u64, UserId), 
     let lease = journal::begin(app, Task::Chat { chat: id, former: Vec::new() }).await?;
     let chat = NewChat { kind: ChatKind::Group, name, history: new.history, members: &members };
     store::create(app.db(), id, &chat).await?;
-    match store::states(app.db(), id, &[viewer], false).await? {
+    match store::states(ChatDb::of(app), id, &[viewer], false).await? {
         Ok((_, states)) => {
             let states = ChatStates { unsettled: members.len() as u64, ..states };
             settle::finish(app, lease, id, &states, vec![ChatEvent::Created]).await?;
@@ -119,9 +119,10 @@ async fn invite(
             let index: &'static str = INDEXES.get(at).map_or("", String::as_str);
             errors.push(UserError::new(code, message, &["userIds", index]));
         };
-        if found[at].is_none() && *id != viewer {
+        if ids[at].is_some_and(|id| !seen.insert(id)) {
+            // The viewer, or an account that was named before.
+        } else if found[at].is_none() {
             refuse(UserErrorCode::NotFound, "There is no such account.");
-        } else if !seen.insert(*id) {
         } else if relationships[at].blocks {
             refuse(UserErrorCode::Forbidden, "You block this account.");
         } else {
@@ -166,7 +167,7 @@ pub async fn add_members(app: &App, loaders: &Loaders, viewer: UserId, chat: &st
         new.push(NewMember { user, state, joined: app.next_id().await? });
     }
     let lease = journal::begin(app, Task::Chat { chat, former: Vec::new() }).await?;
-    let step = store::add(app.db(), chat, view.newest, viewer, &new, app.now()).await?;
+    let step = store::add(ChatDb::of(app), chat, view.newest, viewer, &new, app.now()).await?;
     complete(app, lease, chat, step, requests).await
 }
 
@@ -227,7 +228,7 @@ pub(super) async fn end_membership(app: &App, chat: ChatId, newest: u64, by: Use
     let user = if let Ending::Remove(user) = ending { user } else { by };
     let ids = [app.next_id().await?, app.next_id().await?];
     let lease = journal::begin_deletion(app, Task::Chat { chat, former: vec![user] }).await?;
-    let step = store::leave(app.db(), chat, newest, by, ending, ids, app.now()).await?;
+    let step = store::leave(ChatDb::of(app), chat, newest, by, ending, ids, app.now()).await?;
     if let Err(StepRefusal::Gone(newest)) = step {
         // The chat is in the lists of nobody from here on; its rows follow in the background.
         settle::settle_chat(app, chat, &[user], Progress::default()).await?;
@@ -248,7 +249,8 @@ pub async fn remove_member(app: &App, loaders: &Loaders, viewer: UserId, chat: &
     let user = UserId::from_global(user).ok_or_else(|| refusal(StepRefusal::Target))?;
     // Nothing is noted for an account that the chat does not name.
     let is_member = |states: &ChatStates| states.members.iter().any(|standing| standing.member.is_some());
-    if !store::states(app.db(), chat, &[user], false).await?.is_ok_and(|(_, states)| is_member(&states)) && user != viewer {
+    if !store::states(ChatDb::of(app), chat, &[user], false).await?.is_ok_and(|(_, states)| is_member(&states)) && user != viewer
+    {
         return Err(refusal(StepRefusal::Target));
     }
     end_membership(app, chat, view.newest, viewer, Ending::Remove(user)).await
@@ -273,7 +275,7 @@ pub async fn set_role(
     let user = UserId::from_global(user).ok_or_else(|| refusal(StepRefusal::Target))?;
     let ids = [app.next_id().await?, app.next_id().await?];
     let lease = journal::begin(app, Task::Chat { chat, former: Vec::new() }).await?;
-    let step = store::set_role(app.db(), chat, view.newest, viewer, (user, role), ids, app.now()).await?;
+    let step = store::set_role(ChatDb::of(app), chat, view.newest, viewer, (user, role), ids, app.now()).await?;
     if step == Err(StepRefusal::Waits) {
         lease.ack(app);
         let message = "This account has not accepted the chat yet.";
@@ -293,6 +295,6 @@ pub async fn rename(app: &App, loaders: &Loaders, viewer: UserId, chat: &str, na
     let view = loaders.chats.load(chat).await?.ok_or_else(not_found)?;
     let lease = journal::begin(app, Task::Chat { chat, former: Vec::new() }).await?;
     let id = app.next_id().await?;
-    let step = store::rename(app.db(), chat, view.newest, viewer, &name, id, app.now()).await?;
+    let step = store::rename(ChatDb::of(app), chat, view.newest, viewer, &name, id, app.now()).await?;
     complete(app, lease, chat, step, Vec::new()).await
 }

@@ -2,7 +2,7 @@
 
 use super::super::model::{ChatSettings, NO_END, WhoMayWrite};
 use super::super::store::lists::{self, ArchiveResult};
-use super::super::store::{self, ChatStates, MemberChange, StepRefusal};
+use super::super::store::{self, ChatDb, ChatStates, MemberChange, StepRefusal};
 use super::messages::unread_count;
 use super::{charge, forbidden, not_found, publish, refusal, settle};
 use crate::app::App;
@@ -34,7 +34,7 @@ pub async fn mark_seen(app: &App, viewer: UserId, chat: &str, sequence: i64) -> 
 /// The refusals of the step.
 pub(super) async fn change(app: &App, viewer: UserId, chat: ChatId, change: MemberChange) -> Outcome<ChatId> {
     let lease = journal::begin_deletion(app, Task::ChatMember { chat, user: viewer }).await?;
-    match store::change_member(app.db(), chat, viewer, change).await? {
+    match store::change_member(ChatDb::of(app), chat, viewer, change).await? {
         Ok((_, states)) => {
             settle::settle_states(app, chat, &states, true).await?;
             publish_change(app, lease, viewer, chat, change, &states).await;
@@ -142,7 +142,7 @@ pub async fn archive(app: &App, loaders: &Loaders, viewer: UserId, chat: &str, i
 
 /// Makes the viewer's lists agree with a chat. A script and the lists.
 async fn settle_own(app: &App, viewer: UserId, chat: ChatId) -> Result<(), Error> {
-    match store::states(app.db(), chat, &[viewer], false).await? {
+    match store::states(ChatDb::of(app), chat, &[viewer], false).await? {
         Ok((_, states)) => settle::settle_states(app, chat, &states, true).await,
         Err(_) => Ok(()),
     }

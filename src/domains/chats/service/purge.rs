@@ -2,7 +2,7 @@
 
 use super::super::model::{BUCKET, ChatKind};
 use super::super::store::purge::PurgeMemberResult;
-use super::super::store::{self, Ending, StepRefusal, lists};
+use super::super::store::{self, ChatDb, Ending, StepRefusal, lists};
 use super::{groups, publish, requests, settle};
 use crate::app::App;
 use crate::base::error::{Error, Refusal};
@@ -78,7 +78,7 @@ pub async fn settle_member(app: &App, chat: ChatId, user: UserId, progress: Prog
         }
         return Ok(below.map(|below| Progress { below, ..progress }));
     }
-    match store::states(app.db(), chat, &[user], false).await? {
+    match store::states(ChatDb::of(app), chat, &[user], false).await? {
         Ok((_, mut states)) => {
             if progress.is_restarted {
                 states = settle::overtaking(app, chat, states, &[user]).await?;
@@ -108,14 +108,14 @@ pub async fn repair_member(app: &App, chat: ChatId, user: UserId) -> Result<(), 
 
 /// Ends the membership of a deleted account. Returns whether the chat goes on.
 async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
-    let states = match store::states(app.db(), chat, &[user], false).await? {
+    let states = match store::states(ChatDb::of(app), chat, &[user], false).await? {
         Ok((_, states)) => states,
         Err(refusal) => return Ok(!matches!(refusal, StepRefusal::Gone(_))),
     };
     if states.kind == ChatKind::Direct {
         return purge_member(app, chat, user).await.map(|result| result != PurgeMemberResult::Gone);
     }
-    while store::purge::purge_texts(app.db(), chat, user, TEXTS).await? == TEXTS {}
+    while store::purge::purge_texts(ChatDb::of(app), chat, user, TEXTS).await? == TEXTS {}
     if states.members.iter().any(|standing| standing.member.is_some()) {
         match groups::end_membership(app, chat, states.newest, user, Ending::Leave).await {
             Ok(_) | Err(Refusal::User(_)) => {}
@@ -131,19 +131,20 @@ async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u
     if (from == 0 && !leave(app, chat, user).await?) || store::writers::has_ended(app.db(), chat).await? {
         return end(app, chat, user, from, left).await;
     }
-    let Some(newest) = store::purge::newest(app.db(), chat).await? else { return Ok(None) };
+    let Some((removed, newest)) = store::purge::bounds(app.db(), chat).await? else { return Ok(None) };
+    let from = from.max(removed / BUCKET);
     let to = (from + (*left).max(1)).min(newest / BUCKET + 1);
     for bucket in from..to {
-        for sequence in store::purge::purge_rows(app.db(), chat, bucket, user).await? {
+        for sequence in store::purge::purge_rows(ChatDb::of(app), chat, bucket, user).await? {
             // What was deleted meanwhile has no reactions.
-            let _ = store::react(app.db(), chat, sequence, user, None, 0).await?;
+            let _ = store::react(ChatDb::of(app), chat, sequence, user, None, 0).await?;
         }
     }
     *left = left.saturating_sub(to.saturating_sub(from).max(1));
     if to <= newest / BUCKET {
         return Ok(Some(to));
     }
-    if let Ok((_, states)) = store::states(app.db(), chat, &[], false).await?
+    if let Ok((_, states)) = store::states(ChatDb::of(app), chat, &[], false).await?
         && states.kind == ChatKind::Direct
         && let Some(other) = states.pair.iter().find(|other| **other != user)
     {
@@ -160,9 +161,9 @@ async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u
 
 /// Removes what a deleted account leaves in a chat beside its rows, and settles the other of a direct chat.
 async fn purge_member(app: &App, chat: ChatId, user: UserId) -> Result<PurgeMemberResult, Error> {
-    let result = store::purge::purge_member(app.db(), chat, user).await?;
+    let result = store::purge::purge_member(ChatDb::of(app), chat, user).await?;
     if let PurgeMemberResult::Peer(other) = result
-        && let Ok((_, states)) = store::states(app.db(), chat, &[other], false).await?
+        && let Ok((_, states)) = store::states(ChatDb::of(app), chat, &[other], false).await?
     {
         settle::settle_states(app, chat, &states, true).await?;
     }

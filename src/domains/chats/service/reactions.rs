@@ -1,7 +1,7 @@
 //! Reactions to texts.
 
 use super::super::model;
-use super::super::store::{self, StepRefusal, rows};
+use super::super::store::{self, ChatDb, StepRefusal, rows};
 use super::messages::{find_message, is_blocked_direct};
 use super::{charge, forbidden, no_message, publish, refusal_of_message};
 use crate::app::App;
@@ -44,7 +44,7 @@ pub async fn react(
     let (id, step) = (shown.id, app.next_id().await?);
     let task = Task::ChatText { chat: id.chat, sequence: id.sequence };
     let lease = if is_added { journal::begin(app, task).await? } else { journal::begin_deletion(app, task).await? };
-    match store::react(app.db(), id.chat, id.sequence, viewer, Some((emoji, is_added)), step).await? {
+    match store::react(ChatDb::of(app), id.chat, id.sequence, viewer, Some((emoji, is_added)), step).await? {
         Ok(()) => {
             publish::finish(app, lease, id.chat, 0, vec![ChatEvent::Reacted(id.sequence)], None).await;
             Ok(id)

@@ -1,7 +1,7 @@
 //! Requests: chats that wait for an answer.
 
 use super::super::model::{ChatKind, MAX_REQUESTS, MemberState};
-use super::super::store::{ChatStates, Ending, MemberChange, lists, rows};
+use super::super::store::{ChatDb, ChatStates, Ending, MemberChange, lists, rows};
 use super::{charge, groups, not_found, own};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal};
@@ -45,7 +45,7 @@ async fn decline_in(app: &App, user: UserId, chat: ChatId, kind: ChatKind, newes
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub(super) async fn decline_unchecked(app: &App, user: UserId, chat: ChatId) -> Result<(), Error> {
-    let view = rows::views(app.db(), user, &[chat]).await?.pop().flatten();
+    let view = rows::views(ChatDb::of(app), user, &[chat]).await?.pop().flatten();
     let Some(view) = view.filter(|view| view.member.state == MemberState::Request) else { return Ok(()) };
     match decline_in(app, user, chat, view.kind, view.newest).await {
         // It was answered meanwhile.

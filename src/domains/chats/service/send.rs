@@ -1,7 +1,7 @@
 //! Texts: sending, editing, deleting.
 
 use super::super::model::{self, ChatView, MemberState, TEXTS_BEFORE_ACCEPTANCE};
-use super::super::store::{self, NewText, StepRefusal};
+use super::super::store::{self, ChatDb, NewText, StepRefusal};
 use super::invitations::{self, InvitationResult};
 use super::messages::{self, find_message};
 use super::{charge, forbidden, no_message, not_found, publish, refusal, refusal_of_message, settle};
@@ -91,13 +91,13 @@ async fn send_once(
     let peer = peer_state(loaders, view).await?;
     let mut new = NewText { id, sender, reply_to, peer, text };
     let lease = journal::begin(app, Task::Chat { chat: view.id, former: Vec::new() }).await?;
-    let mut step = store::send(app.db(), view.id, view.newest, &new, app.now()).await?;
+    let mut step = store::send(ChatDb::of(app), view.id, view.newest, &new, app.now()).await?;
     if step == Err(StepRefusal::Undecided)
         && let Some(peer) = view.peer_id()
     {
         // The chat did not wait for the other's first text when it was read, and does now. This is decided again.
         new.peer = invited(invitations::decide(loaders, &[peer]).await?.pop())?;
-        step = store::send(app.db(), view.id, view.newest, &new, app.now()).await?;
+        step = store::send(ChatDb::of(app), view.id, view.newest, &new, app.now()).await?;
     }
     match step {
         Ok((number, states)) => {
@@ -153,7 +153,7 @@ pub async fn edit_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str
     let id = shown.id;
     messages::refuse_blocked_direct(loaders, &view, "messageId").await?;
     let lease = journal::begin(app, Task::ChatText { chat: id.chat, sequence: id.sequence }).await?;
-    match store::change_text(app.db(), id.chat, id.sequence, viewer, Some(&text), app.now()).await? {
+    match store::change_text(ChatDb::of(app), id.chat, id.sequence, viewer, Some(&text), app.now()).await? {
         Ok((changed, _)) => {
             // An edit changes no list.
             let edited = (changed > 0).then_some(ChatEvent::Edited(id.sequence));
@@ -167,15 +167,20 @@ pub async fn edit_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str
     }
 }
 
-/// Deletes a text for all: its place stays. Own ones, and in groups everybody's for the owner and admins. The chat, the journal, the commit and the lists.
+/// Deletes a text for all: its place stays. Own ones, and in groups everybody's for the owner and admins. The chat and the row, the journal, the commit and
+/// the lists.
 ///
 /// # Errors
 /// `NOT_FOUND` for no such message, or a deleted one; `FORBIDDEN`; `INVALID_INPUT` if it is no text.
 pub async fn delete_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str) -> Outcome<ChatMessageId> {
-    let id = ChatMessageId::from_global(id).ok_or_else(no_message)?;
-    loaders.chats.load(id.chat).await?.filter(|view| view.can_read(id.sequence)).ok_or_else(no_message)?;
+    let (_, shown) = find_message(loaders, ChatMessageId::from_global(id)).await?.ok_or_else(no_message)?;
+    if shown.row.is_deleted {
+        // A worker would publish that deletion again.
+        return Err(no_message().into());
+    }
+    let id = shown.id;
     let lease = journal::begin_deletion(app, Task::ChatText { chat: id.chat, sequence: id.sequence }).await?;
-    match store::change_text(app.db(), id.chat, id.sequence, viewer, None, app.now()).await? {
+    match store::change_text(ChatDb::of(app), id.chat, id.sequence, viewer, None, app.now()).await? {
         Ok((_, states)) => {
             let deleted = vec![ChatEvent::Deleted(id.sequence)];
             settle::finish(app, lease, id.chat, &states, deleted).await?;

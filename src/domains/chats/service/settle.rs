@@ -4,8 +4,8 @@ use super::super::model::MemberState::Request;
 use super::super::model::{ChatKind, Member, MemberState};
 use super::super::store::lists::{self, Entry, SettledEntry};
 use super::super::store::writers::AuthorRange;
-use super::super::store::{self, ChatStates, NewChat, RecentRows, Standing, StepRefusal};
-use super::publish;
+use super::super::store::{self, ChatDb, ChatStates, NewChat, RecentRows, Standing, StepRefusal};
+use super::{publish, retention};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
@@ -51,6 +51,8 @@ pub(super) async fn finish(
     };
     charge_others(others);
     settle_states(app, chat, states, true).await?;
+    // The workers publish the deletion of a text with the entry that they are handed.
+    let events = events.into_iter().filter(|event| others == 0 || !matches!(event, ChatEvent::Deleted(_))).collect();
     publish::finish(app, lease, chat, states.newest, events, (others > 0).then(Progress::default)).await;
     Ok(())
 }
@@ -74,7 +76,8 @@ pub(super) async fn settle_states(app: &App, chat: ChatId, states: &ChatStates, 
     let entries: Vec<Entry> = states.members.iter().map(|standing| entry(chat, states, standing, &hidden, moves)).collect();
     // Requests from blocked accounts are declined: the block may have come before the request was in a list.
     let mut rest: Vec<Task> = hidden.declining.iter().map(|user| Task::ChatMember { chat, user: *user }).collect();
-    for (entry, result) in entries.iter().zip(lists::settle(app.db(), &entries, app.now()).await?) {
+    let settled = lists::settle_and_schedule(app.db(), &entries, app.now(), Some((chat, &states.retention))).await?;
+    for (entry, result) in entries.iter().zip(settled) {
         match result {
             SettledEntry::NoAccount if entry.state != 'G' => rest.push(Task::ChatMember { chat, user: entry.user }),
             SettledEntry::NoAccount => {}
@@ -170,7 +173,7 @@ async fn hidden_texts(app: &App, chat: ChatId, states: &ChatStates) -> Result<Hi
     for (((standing, member), (user, others)), blocks) in
         asked.iter().zip(&pairs).zip(relations::blocks_among(app, &pairs).await?)
     {
-        let (from, to) = (standing.seen.max(member.first.saturating_sub(1)) + 1, states.newest);
+        let (from, to) = (standing.seen.max(member.first.max(states.oldest).saturating_sub(1)) + 1, states.newest);
         let blocked = others.iter().zip(&blocks).filter(|(_, blocks)| blocks.any());
         let accounts: HashSet<UserId> = blocked.map(|(other, _)| *other).filter(|other| writers.contains(other)).collect();
         ranges.extend(accounts.iter().map(|author| (*user, AuthorRange { chat, author: *author, from, to })));
@@ -225,17 +228,18 @@ fn entry(chat: ChatId, states: &ChatStates, standing: &Standing, hidden: &Hidden
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_chat(app: &App, chat: ChatId, former: &[UserId], progress: Progress) -> Result<Option<Progress>, Error> {
     // One more than a pass settles: it tells that there are more.
-    let (settled, mut states) = match store::states_above(app.db(), chat, progress.below, PASS + 1).await? {
+    let (settled, mut states) = match store::states_above(ChatDb::of(app), chat, progress.below, PASS + 1).await? {
         Ok(found) => found,
         Err(StepRefusal::Gone(newest)) => return end(app, chat, former, newest, progress).await,
         Err(_) => return Ok(None),
     };
     if progress.below == 0 {
         publish::publish_missing(app, chat).await?;
+        retention::schedule(app, chat, &states.retention).await?;
     }
     if progress.below == 0
         && !former.is_empty()
-        && let Ok((_, states)) = store::states(app.db(), chat, former, false).await?
+        && let Ok((_, states)) = store::states(ChatDb::of(app), chat, former, false).await?
     {
         settle_states(app, chat, &states, true).await?;
     }
@@ -280,14 +284,18 @@ pub(super) async fn overtaking(app: &App, chat: ChatId, states: ChatStates, user
     if highest <= states.version || highest == ENDED {
         return Ok(states);
     }
-    store::raise_versions(app.db(), &[chat], highest).await?;
-    Ok(store::states(app.db(), chat, users, false).await?.map_or(states, |(_, raised)| raised))
+    store::raise_versions(ChatDb::of(app), &[chat], highest).await?;
+    Ok(store::states(ChatDb::of(app), chat, users, false).await?.map_or(states, |(_, raised)| raised))
 }
 
 /// Deletes what is left of a chat that has ended, in passes. The rows tell whose lists have it, so that they are deleted last.
 async fn end(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: Progress) -> Result<Option<Progress>, Error> {
     // Before, the passes may have settled members.
-    let from = if progress.stage == ENDING { progress.below } else { 0 };
+    let from = if progress.stage == ENDING {
+        progress.below
+    } else {
+        store::purge::bounds(app.db(), chat).await?.map_or(0, |(removed, _)| removed / super::super::model::BUCKET)
+    };
     let end = newest / super::super::model::BUCKET + 1;
     let to = (from + BUCKETS).min(end);
     let (mut named, reacted) = store::purge::read_rows(app.db(), chat, from..to).await?;
@@ -312,7 +320,7 @@ async fn end(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: 
 pub async fn settle_direct(app: &App, low: UserId, high: UserId) -> Result<(), Error> {
     let Some(chat) = lists::pair(app.db(), low, high).await? else { return Ok(()) };
     create_direct(app, chat, low, high).await?;
-    if let Ok((_, states)) = store::states(app.db(), chat, &[low, high], false).await? {
+    if let Ok((_, states)) = store::states(ChatDb::of(app), chat, &[low, high], false).await? {
         settle_states(app, chat, &states, true).await?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::super::model::{ChatList, MemberState};
 use super::super::store::lists;
-use super::super::store::{self, MemberChange};
+use super::super::store::{self, ChatDb, MemberChange};
 use super::invitations::{self, InvitationResult};
 use super::{charge, forbidden, publish, refusal, settle};
 use crate::app::App;
@@ -82,7 +82,7 @@ async fn begin(
         settle::create_direct(app, chat, low, high).await?;
     }
     let id = app.next_id().await?;
-    match store::change_member(app.db(), chat, viewer, MemberChange::Start(id)).await? {
+    match store::change_member(ChatDb::of(app), chat, viewer, MemberChange::Start(id)).await? {
         Ok((_, states)) => {
             settle::settle_states(app, chat, &states, true).await?;
             let begun = (!is_begun).then_some(ChatEvent::Changed(viewer));

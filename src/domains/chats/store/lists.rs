@@ -1,7 +1,8 @@
 //! What accounts hold of chats: lists, unread marks, mutes, settings, and which chat two accounts have.
 
 use super::super::keys;
-use super::super::model::{ChatFilter, ChatSettings, MAX_CHATS, MAX_REQUESTS, WhoMayWrite};
+use super::super::model::{ChatFilter, ChatSettings, MAX_CHATS, MAX_REQUESTS, Retention, WhoMayWrite};
+use super::retention::schedule_calls;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
@@ -73,6 +74,16 @@ pub(in super::super) enum SettledEntry {
 
 /// Makes lists agree with entries. One pipeline of a script for each; nothing for none.
 pub(in super::super) async fn settle(db: &Db, entries: &[Entry], now: Millis) -> Result<Vec<SettledEntry>, Error> {
+    settle_and_schedule(db, entries, now, None).await
+}
+
+/// The same, and puts a chat into the schedules of [`super::retention`] in the same pipeline.
+pub(in super::super) async fn settle_and_schedule(
+    db: &Db,
+    entries: &[Entry],
+    now: Millis,
+    scheduled: Option<(ChatId, &Retention)>,
+) -> Result<Vec<SettledEntry>, Error> {
     let call = |entry: &Entry| {
         let user = entry.user;
         let keys = [
@@ -106,7 +117,9 @@ pub(in super::super) async fn settle(db: &Db, entries: &[Entry], now: Millis) ->
             None => return Err(Error::corrupt("a settled chat")),
         })
     };
-    db.call_many(entries.iter().map(call).collect()).await?.into_iter().map(result).collect()
+    let schedule = scheduled.map(|(chat, of)| schedule_calls(chat, of)).unwrap_or_default();
+    let replies = db.call_many(entries.iter().map(call).chain(schedule).collect()).await?;
+    replies.into_iter().take(entries.len()).map(result).collect()
 }
 
 /// Mutes a chat until a time, or ends its mute; `false` if the account has no such chat. One script.

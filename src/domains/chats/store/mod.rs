@@ -1,14 +1,18 @@
 //! Chats in Redis: the scripts on a chat's tag. What members hold is in [`lists`], reads are in [`rows`] and [`writers`].
 
+pub(super) mod chat_db;
 pub(super) mod events;
 pub(super) mod lists;
 pub(super) mod purge;
+pub(super) mod retention;
 pub(super) mod rows;
 pub(super) mod writers;
 
+pub(super) use chat_db::ChatDb;
+
 use super::keys;
 use super::model::{
-    BUCKET, ChatHistory, ChatKind, MAX_EMOJI, MAX_MEMBERS, Member, MemberState, REMEMBERED, REMEMBERED_FOR, Role,
+    BUCKET, ChatHistory, ChatKind, MAX_EMOJI, MAX_MEMBERS, Member, MemberState, REMEMBERED, REMEMBERED_FOR, Retention, Role,
     TEXTS_BEFORE_ACCEPTANCE,
 };
 use crate::base::clock::Millis;
@@ -71,6 +75,8 @@ pub(super) struct ChatStates {
     pub(super) version: u64,
     /// The number of the newest row.
     pub(super) newest: u64,
+    /// The lowest row that can be read.
+    pub(super) oldest: u64,
     /// The newest rows.
     pub(super) recent: RecentRows,
     /// The accounts of a direct chat that were not deleted.
@@ -79,6 +85,8 @@ pub(super) struct ChatStates {
     pub(super) unsettled: u64,
     /// The members that were asked for.
     pub(super) members: Vec<Standing>,
+    /// What retention says of the chat.
+    pub(super) retention: Retention,
 }
 
 /// Why a step was refused.
@@ -113,26 +121,9 @@ pub(super) enum StepRefusal {
 /// The result of a step: a number that the script tells, and what lists derive from.
 pub(super) type StepResult = Result<(u64, ChatStates), StepRefusal>;
 
-fn fixed_keys(id: ChatId) -> Vec<String> {
-    vec![
-        keys::chat(id),
-        keys::members(id),
-        keys::seen(id),
-        keys::delivered(id),
-        keys::texts(id),
-        keys::sent(id),
-        keys::authors(id),
-        keys::writers(id),
-    ]
-}
-
-fn call(script: &'static Script, id: ChatId, keys: Vec<String>, base: u64) -> Call {
-    Call::with_keys(script, fixed_keys(id).into_iter().chain(keys).collect::<Vec<_>>()).arg(base)
-}
-
 /// Runs a script that appends up to `count` rows after row `newest`, which may be out of date. Usually one script.
 async fn append(
-    db: &Db,
+    db: ChatDb<'_>,
     script: &'static Script,
     id: ChatId,
     newest: u64,
@@ -143,7 +134,7 @@ async fn append(
     for _ in 0..TRIES {
         let base = (newest + 1) / BUCKET;
         let buckets = (base..=base + count.div_ceil(BUCKET)).map(|bucket| keys::rows(id, bucket)).collect();
-        let reply: Vec<String> = db.call(call(script, id, buckets, base).arg(args)).await?;
+        let reply: Vec<String> = db.call(db.script(script, id, buckets, base).arg(args)).await?;
         if reply.first().is_some_and(|word| word == "again") {
             newest = reply.get(1).and_then(|newest| newest.parse().ok()).unwrap_or(newest);
             continue;
@@ -182,7 +173,7 @@ fn corrupt(what: &str) -> Error {
 }
 
 fn parse_states(words: &[String]) -> Option<ChatStates> {
-    let [kind, version, newest, recent, a, b, unsettled, members @ ..] = words else { return None };
+    let [kind, version, newest, recent, a, b, unsettled, oldest, retention, members @ ..] = words else { return None };
     let account = |text: &String| text.parse().ok().filter(|id| *id > 0).map(UserId);
     let standing = |words: &[String]| {
         let [user, record, texts, seen] = words else { return None };
@@ -195,10 +186,12 @@ fn parse_states(words: &[String]) -> Option<ChatStates> {
         kind: ChatKind::from_name(kind)?,
         version: version.parse().ok()?,
         newest: newest.parse().ok()?,
+        oldest: oldest.parse().ok()?,
         recent: parse_recent(recent)?,
         pair: [a, b].into_iter().filter_map(account).collect(),
         unsettled: unsettled.parse().ok()?,
         members: members.chunks(4).filter(is_account).map(standing).collect::<Option<_>>()?,
+        retention: Retention::parse(retention)?,
     })
 }
 
@@ -245,7 +238,7 @@ pub(super) struct NewText<'a> {
 }
 
 /// Appends a text: the commit. `newest` is the newest row that the caller knows. One script.
-pub(super) async fn send(db: &Db, chat: ChatId, newest: u64, new: &NewText<'_>, now: Millis) -> Result<StepResult, Error> {
+pub(super) async fn send(db: ChatDb<'_>, chat: ChatId, newest: u64, new: &NewText<'_>, now: Millis) -> Result<StepResult, Error> {
     let args = [
         new.id.to_string(),
         new.sender.0.to_string(),
@@ -273,7 +266,7 @@ pub(super) struct NewMember {
 
 /// Adds members to a group: the commit. One script.
 pub(super) async fn add(
-    db: &Db,
+    db: ChatDb<'_>,
     chat: ChatId,
     newest: u64,
     by: UserId,
@@ -298,7 +291,7 @@ pub(super) enum Ending {
 
 /// Ends a membership of a group: the commit. `ids` are unique. One script.
 pub(super) async fn leave(
-    db: &Db,
+    db: ChatDb<'_>,
     chat: ChatId,
     newest: u64,
     by: UserId,
@@ -319,7 +312,7 @@ pub(super) async fn leave(
 
 /// Changes the role of a member: the commit. `ids` are unique. One script.
 pub(super) async fn set_role(
-    db: &Db,
+    db: ChatDb<'_>,
     chat: ChatId,
     newest: u64,
     by: UserId,
@@ -335,7 +328,7 @@ pub(super) async fn set_role(
 
 /// Renames a group: the commit. `id` is unique. One script.
 pub(super) async fn rename(
-    db: &Db,
+    db: ChatDb<'_>,
     chat: ChatId,
     newest: u64,
     by: UserId,
@@ -363,7 +356,7 @@ pub(super) enum MemberChange {
 }
 
 /// Changes what a member decides alone: the commit. One script.
-pub(super) async fn change_member(db: &Db, chat: ChatId, user: UserId, change: MemberChange) -> Result<StepResult, Error> {
+pub(super) async fn change_member(db: ChatDb<'_>, chat: ChatId, user: UserId, change: MemberChange) -> Result<StepResult, Error> {
     let (action, number) = match change {
         MemberChange::Start(id) => ("start", id),
         MemberChange::Accept => ("accept", 0),
@@ -371,13 +364,13 @@ pub(super) async fn change_member(db: &Db, chat: ChatId, user: UserId, change: M
         MemberChange::See(number) => ("see", number),
         MemberChange::Clear => ("clear", 0),
     };
-    let reply: Vec<String> = db.call(call(&CHANGE_MEMBER, chat, Vec::new(), 0).arg(user.0).arg(action).arg(number)).await?;
+    let reply: Vec<String> = db.call(db.script(&CHANGE_MEMBER, chat, Vec::new(), 0).arg(user.0).arg(action).arg(number)).await?;
     parse(&reply)
 }
 
 /// Edits a text, or deletes it without a new text: the commit. The number is 1 if it was changed. One script.
 pub(super) async fn change_text(
-    db: &Db,
+    db: ChatDb<'_>,
     chat: ChatId,
     sequence: u64,
     by: UserId,
@@ -385,14 +378,14 @@ pub(super) async fn change_text(
     now: Millis,
 ) -> Result<StepResult, Error> {
     let keys = vec![keys::rows_with(chat, sequence), keys::reactions(chat, sequence)];
-    let call = call(&CHANGE_TEXT, chat, keys, sequence / BUCKET).arg(sequence).arg(by.0);
+    let call = db.script(&CHANGE_TEXT, chat, keys, sequence / BUCKET).arg(sequence).arg(by.0);
     let call = call.arg(if text.is_some() { "edit" } else { "delete" }).arg(now).arg(text.unwrap_or_default());
     parse(&db.call::<Vec<String>>(call).await?)
 }
 
 /// Adds or removes a reaction; without an emoji, removes all of an account. `id` is unique. One script.
 pub(super) async fn react(
-    db: &Db,
+    db: ChatDb<'_>,
     chat: ChatId,
     sequence: u64,
     by: UserId,
@@ -405,7 +398,7 @@ pub(super) async fn react(
         Some((_, false)) => (&PURGE_REACTIONS, "remove"),
         None => (&PURGE_REACTIONS, "purge"),
     };
-    let call = call(script, chat, keys, sequence / BUCKET).arg(sequence).arg(by.0).arg(action).arg(id).arg(MAX_EMOJI);
+    let call = db.script(script, chat, keys, sequence / BUCKET).arg(sequence).arg(by.0).arg(action).arg(id).arg(MAX_EMOJI);
     let reply: Vec<String> = db.call(call.arg(emoji.map_or("", |(emoji, _)| emoji))).await?;
     match reply.first().map(String::as_str) {
         Some("ok") => Ok(Ok(())),
@@ -415,22 +408,22 @@ pub(super) async fn react(
 
 /// Reads what lists of accounts derive from. The number is the settled version. With `is_changed`, raises the version first, since their relations have
 /// changed. One script.
-pub(super) async fn states(db: &Db, chat: ChatId, users: &[UserId], is_changed: bool) -> Result<StepResult, Error> {
+pub(super) async fn states(db: ChatDb<'_>, chat: ChatId, users: &[UserId], is_changed: bool) -> Result<StepResult, Error> {
     let users: Vec<u64> = users.iter().map(|user| user.0).collect();
     let floor = if is_changed { "0" } else { "" };
-    let call = call(&READ_MEMBERS, chat, Vec::new(), 0).arg(floor).arg(0).arg(0).arg(users);
+    let call = db.script(&READ_MEMBERS, chat, Vec::new(), 0).arg(floor).arg(0).arg(0).arg(users);
     parse(&db.call::<Vec<String>>(call).await?)
 }
 
 /// Raises the version of chats above a floor, also if lists agree with it. One pipeline of scripts; nothing for none.
-pub(super) async fn raise_versions(db: &Db, chats: &[ChatId], floor: u64) -> Result<(), Error> {
-    let raise = |chat: &ChatId| call(&READ_MEMBERS, *chat, Vec::new(), 0).arg(floor).arg(0).arg(0);
+pub(super) async fn raise_versions(db: ChatDb<'_>, chats: &[ChatId], floor: u64) -> Result<(), Error> {
+    let raise = |chat: &ChatId| db.script(&READ_MEMBERS, *chat, Vec::new(), 0).arg(floor).arg(0).arg(0);
     db.call_many(chats.iter().map(raise).collect()).await.map(drop)
 }
 
 /// The same for members above an account, in ascending order. One script, which reads at most `most` of them.
-pub(super) async fn states_above(db: &Db, chat: ChatId, above: u64, most: usize) -> Result<StepResult, Error> {
-    let call = call(&READ_MEMBERS, chat, Vec::new(), 0).arg("").arg(above).arg(most);
+pub(super) async fn states_above(db: ChatDb<'_>, chat: ChatId, above: u64, most: usize) -> Result<StepResult, Error> {
+    let call = db.script(&READ_MEMBERS, chat, Vec::new(), 0).arg("").arg(above).arg(most);
     parse(&db.call::<Vec<String>>(call).await?)
 }
 
@@ -440,7 +433,7 @@ pub(super) async fn set_settled(db: &Db, chat: ChatId, version: u64) -> Result<(
 }
 
 /// Raises what was delivered to a member of chats. One pipeline of scripts; it counts as no change of the request.
-pub(super) async fn deliver(db: &Db, user: UserId, positions: &[(ChatId, u64)]) -> Result<(), Error> {
-    let one = |(chat, position): &(ChatId, u64)| call(&DELIVER_ROWS, *chat, Vec::new(), 0).arg(user.0).arg(*position);
+pub(super) async fn deliver(db: ChatDb<'_>, user: UserId, positions: &[(ChatId, u64)]) -> Result<(), Error> {
+    let one = |(chat, position): &(ChatId, u64)| db.script(&DELIVER_ROWS, *chat, Vec::new(), 0).arg(user.0).arg(*position);
     db.call_untracked(positions.iter().map(one).collect()).await.map(drop)
 }

@@ -1,8 +1,8 @@
 //! Removes what deleted accounts and chats that have ended leave.
 
 use super::super::keys;
-use super::super::model::Row;
-use super::{CHAT_PRELUDE, call, corrupt};
+use super::super::model::{Row, Schedule};
+use super::{CHAT_PRELUDE, ChatDb, corrupt};
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
 use crate::db::script::Script;
@@ -15,13 +15,13 @@ static PURGE_ROWS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("
 static PURGE_MEMBER: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/purge_member.lua"));
 
 /// Stops counting text messages of a deleted account in a group as unread: at most `most`. Returns their number. One script.
-pub(in super::super) async fn purge_texts(db: &Db, chat: ChatId, user: UserId, most: u64) -> Result<u64, Error> {
-    db.call(call(&PURGE_TEXTS, chat, Vec::new(), 0).arg(user.0).arg(most)).await
+pub(in super::super) async fn purge_texts(db: ChatDb<'_>, chat: ChatId, user: UserId, most: u64) -> Result<u64, Error> {
+    db.call(db.script(&PURGE_TEXTS, chat, Vec::new(), 0).arg(user.0).arg(most)).await
 }
 
 /// Removes what a deleted account leaves in a bucket of rows. Returns the numbers of the texts by others with a reaction of it. A script and two pipelines.
-pub(in super::super) async fn purge_rows(db: &Db, chat: ChatId, bucket: u64, user: UserId) -> Result<Vec<u64>, Error> {
-    let call = call(&PURGE_ROWS, chat, vec![keys::rows(chat, bucket)], bucket).arg(user.0);
+pub(in super::super) async fn purge_rows(db: ChatDb<'_>, chat: ChatId, bucket: u64, user: UserId) -> Result<Vec<u64>, Error> {
+    let call = db.script(&PURGE_ROWS, chat, vec![keys::rows(chat, bucket)], bucket).arg(user.0);
     let (with_reactions, deleted): (Vec<String>, Vec<u64>) = db.call(call).await?;
     let unlink = deleted.iter().map(|sequence| cmd("UNLINK").arg(keys::reactions(chat, *sequence)).take());
     db.write_many(unlink.collect()).await?;
@@ -54,8 +54,8 @@ pub(in super::super) enum PurgeMemberResult {
 }
 
 /// Removes what a deleted account leaves in a chat beside its rows. One script.
-pub(in super::super) async fn purge_member(db: &Db, chat: ChatId, user: UserId) -> Result<PurgeMemberResult, Error> {
-    let reply: String = db.call(call(&PURGE_MEMBER, chat, Vec::new(), 0).arg(user.0)).await?;
+pub(in super::super) async fn purge_member(db: ChatDb<'_>, chat: ChatId, user: UserId) -> Result<PurgeMemberResult, Error> {
+    let reply: String = db.call(db.script(&PURGE_MEMBER, chat, Vec::new(), 0).arg(user.0)).await?;
     Ok(match reply.as_str() {
         "gone" => PurgeMemberResult::Gone,
         other => {
@@ -64,9 +64,11 @@ pub(in super::super) async fn purge_member(db: &Db, chat: ChatId, user: UserId) 
     })
 }
 
-/// The newest row of a chat, whether or not it has ended; `None` if there is no such chat. One command.
-pub(in super::super) async fn newest(db: &Db, chat: ChatId) -> Result<Option<u64>, Error> {
-    db.read(cmd("HGET").arg(keys::chat(chat)).arg("newest").take()).await
+/// The last deleted row of a chat, and its newest one, whether or not it has ended; `None` if there is no such chat. One command.
+pub(in super::super) async fn bounds(db: &Db, chat: ChatId) -> Result<Option<(u64, u64)>, Error> {
+    let [removed, newest]: [Option<u64>; 2] =
+        db.read(cmd("HMGET").arg(keys::chat(chat)).arg(&["removed", "newest"]).take()).await?;
+    Ok(newest.map(|newest| (removed.unwrap_or(0), newest)))
 }
 
 /// Reads buckets of rows of a chat that has ended: the accounts that they name, and the numbers of those with reactions. One pipeline.
@@ -92,7 +94,10 @@ pub(in super::super) async fn purge_chat_rows(db: &Db, chat: ChatId, buckets: Ra
     db.write_many(reactions.chain(rows).map(|key| cmd("UNLINK").arg(key).take()).collect()).await.map(drop)
 }
 
-/// Deletes the record of a chat that has ended. One command.
+/// Deletes the record of a chat that has ended, and its places in the schedules. One pipeline.
 pub(in super::super) async fn delete_record(db: &Db, chat: ChatId) -> Result<(), Error> {
+    let unschedule = Schedule::ALL.map(|schedule| cmd("ZREM").arg(keys::schedule(schedule, chat)).arg(chat.0).take());
+    // The record last, so that a pass that is repeated finds the chat.
+    db.write_many_allow_oom(unschedule.into_iter().collect()).await?;
     db.write_many(vec![cmd("UNLINK").arg(keys::chat(chat)).take()]).await.map(drop)
 }

@@ -1,8 +1,8 @@
 //! Reads chats, rows and reactions.
 
 use super::super::keys;
-use super::super::model::{ChatHistory, ChatKind, ChatList, ChatView, MAX_EMOJI, MAX_MEMBERS, Member, NO_END, Row};
-use super::{CHAT_PRELUDE, call};
+use super::super::model::{ChatHistory, ChatKind, ChatList, ChatView, MAX_EMOJI, MAX_MEMBERS, Member, NO_END, Row, days_of};
+use super::{CHAT_PRELUDE, ChatDb, corrupt};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, ChatMessageId, UserId};
@@ -12,17 +12,18 @@ use redis::{Value, cmd};
 use std::collections::BTreeMap;
 
 static READ_CHAT: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/read_chat.lua"));
+static READ_TEXTS: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/read_texts.lua"));
 static READ_MARKS: Script = Script::new(include_str!("../lua/read_marks.lua"));
 
 /// Bytes of a bitmap that one command reads.
 const BITMAP_PART: u64 = 4_096;
 
 /// Chats as `viewer` has them, in their order; `None` for those that do not exist for the viewer. One pipeline of scripts that only read.
-pub(in super::super) async fn views(db: &Db, viewer: UserId, chats: &[ChatId]) -> Result<Vec<Option<ChatView>>, Error> {
+pub(in super::super) async fn views(db: ChatDb<'_>, viewer: UserId, chats: &[ChatId]) -> Result<Vec<Option<ChatView>>, Error> {
     if chats.is_empty() {
         return Ok(Vec::new());
     }
-    let one = |chat: &ChatId| call(&READ_CHAT, *chat, Vec::new(), 0).arg(viewer.0);
+    let one = |chat: &ChatId| db.script(&READ_CHAT, *chat, Vec::new(), 0).arg(viewer.0);
     let ids: Vec<u64> = chats.iter().map(|chat| chat.0).collect();
     let marks = Call::new(&READ_MARKS, [keys::states(viewer), keys::mutes(viewer)]).arg(ids);
     let mut replies = db.call_untracked(chats.iter().map(one).chain([marks]).collect()).await?;
@@ -38,7 +39,8 @@ pub(in super::super) async fn views(db: &Db, viewer: UserId, chats: &[ChatId]) -
 }
 
 fn view_of(id: ChatId, words: &[String], mark: &[String]) -> Option<ChatView> {
-    let [kind, name, history, newest, oldest, members, last, member, seen, delivered, texts, other, peer] = words else {
+    let [kind, name, history, newest, oldest, taken, days, members, last, member, seen, delivered, texts, other, peer] = words
+    else {
         return None;
     };
     let number = |text: &String| text.parse::<u64>().ok();
@@ -51,6 +53,8 @@ fn view_of(id: ChatId, words: &[String], mark: &[String]) -> Option<ChatView> {
         history: ChatHistory::from_name(history)?,
         newest: number(newest)?,
         oldest: number(oldest)?,
+        taken: number(taken)?,
+        days: days_of(days)?,
         members: number(members)?,
         last: if last.is_empty() { None } else { Some(Row::parse(last)?) },
         member: Member::parse(member)?,
@@ -101,20 +105,22 @@ pub(in super::super) struct RowRange {
 }
 
 /// The numbers of texts that are not deleted, from the first row of each range on, and where the search ended: behind that row there may be more. One
-/// pipeline.
-pub(in super::super) async fn texts_in(db: &Db, ranges: &[RowRange]) -> Result<Vec<(Vec<u64>, u64)>, Error> {
-    let end = |range: &RowRange| (range.to / 8).min(range.from / 8 + BITMAP_PART - 1);
-    let command = |range: &RowRange| cmd("GETRANGE").arg(keys::texts(range.chat)).arg(range.from / 8).arg(end(range)).take();
-    let replies = db.read_many(ranges.iter().map(command).collect()).await?;
+/// pipeline of scripts that only read.
+pub(in super::super) async fn texts_in(db: ChatDb<'_>, ranges: &[RowRange]) -> Result<Vec<(Vec<u64>, u64)>, Error> {
+    let one = |range: &RowRange| db.script(&READ_TEXTS, range.chat, Vec::new(), 0).arg(range.from).arg(range.to).arg(BITMAP_PART);
+    let replies = db.call_untracked(ranges.iter().map(one).collect()).await?;
     let texts = |(range, reply): (&RowRange, Value)| {
-        let bytes: Vec<u8> = decode::value(reply)?;
-        let first = range.from / 8 * 8;
+        // The first row of the bits, and the bits; nothing for no such chat.
+        let words: Vec<Vec<u8>> = decode::value(reply)?;
+        let [first, bytes] = &words[..] else { return Ok((Vec::new(), range.to)) };
+        let first: u64 = std::str::from_utf8(first).ok().and_then(|text| text.parse().ok()).ok_or_else(|| corrupt("texts"))?;
         let is_set = |number: &u64| {
-            let at = number - first;
-            bytes.get((at / 8) as usize).is_some_and(|byte| byte >> (7 - at % 8) & 1 == 1)
+            let at = number.checked_sub(first)?;
+            let byte = bytes.get((at / 8) as usize)?;
+            Some(byte >> (7 - at % 8) & 1 == 1)
         };
-        let last = range.to.min(end(range) * 8 + 7);
-        Ok(((range.from..=last).filter(is_set).collect(), last))
+        let last = range.to.min(first + BITMAP_PART * 8 - 1);
+        Ok(((range.from..=last).filter(|number| is_set(number) == Some(true)).collect(), last))
     };
     ranges.iter().zip(replies).map(texts).collect()
 }

@@ -1,7 +1,7 @@
 //! The kinds of events beside rows.
 
 use super::ChatEvents;
-use crate::chats::{befriend, group, open, run_ok, send, start};
+use crate::chats::{befriend, codes, group, open, run_ok, send, start};
 use crate::support::TestApp;
 use serde_json::json;
 
@@ -36,6 +36,26 @@ async fn edits_deletions_and_reactions_come_with_the_state_at_delivery() {
     for events in &mut all {
         assert_eq!(events.lines(2).await, ["+2 two", "+3 three"]);
     }
+}
+
+#[tokio::test]
+async fn a_deletion_in_a_group_comes_once() {
+    let app = TestApp::start().await;
+    let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
+    for other in [&bea, &cyd] {
+        befriend(&ada, other).await;
+    }
+    let chat = group(&ada, "g", &[&bea, &cyd], "ALL").await;
+    let one = send(&ada, &chat, "one").await;
+    app.drain().await;
+    let mut events = ChatEvents::listen(&app, &bea).await;
+    run_ok(&ada, "DeleteMessage", json!({ "messageId": one })).await;
+    app.drain().await;
+    // A deletion that is refused is published to nobody.
+    assert_eq!(codes(&ada, "DeleteMessage", json!({ "messageId": one })).await, ["NOT_FOUND"]);
+    app.drain().await;
+    send(&ada, &chat, "two").await;
+    assert_eq!(events.lines(2).await, ["-1", "+2 two"]);
 }
 
 #[tokio::test]

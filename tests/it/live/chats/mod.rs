@@ -3,6 +3,7 @@
 mod delivery;
 mod kinds;
 mod resume;
+mod retention;
 mod typing;
 
 use super::{LiveSubscription, context};
@@ -12,33 +13,39 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A subscription of an actor to its chats.
-pub(super) struct ChatEvents {
+pub(crate) struct ChatEvents {
     live: LiveSubscription,
 }
 
 /// An event: its cursor, and a line that names it.
-pub(super) struct ChatEvent {
-    pub(super) cursor: String,
-    pub(super) line: String,
-    pub(super) shown: Value,
+pub(crate) struct ChatEvent {
+    pub(crate) cursor: String,
+    pub(crate) line: String,
+    pub(crate) shown: Value,
 }
 
 impl ChatEvents {
     /// Subscribes behind a cursor, or from now on.
-    pub(super) async fn open(app: &TestServer, actor: &Actor, after: Option<&str>) -> Self {
+    pub(crate) async fn open(app: &TestServer, actor: &Actor, after: Option<&str>) -> Self {
         let variables = Variables::from_json(json!({ "after": after }));
         let request = Request::new(document("ChatEvents")).variables(variables);
         Self { live: LiveSubscription::start(app, context(app, Some(actor)).await, request) }
     }
 
+    /// Subscribes from now on with another document, and waits until events arrive live.
+    pub(crate) async fn listen_with(app: &TestServer, actor: &Actor, document: &str) -> Self {
+        let live = LiveSubscription::start(app, context(app, Some(actor)).await, Request::new(document));
+        Self { live: live.until_listening().await }
+    }
+
     /// Subscribes from now on, and waits until events arrive live.
-    pub(super) async fn listen(app: &TestServer, actor: &Actor) -> Self {
+    pub(crate) async fn listen(app: &TestServer, actor: &Actor) -> Self {
         let Self { live } = Self::open(app, actor, None).await;
         Self { live: live.until_listening().await }
     }
 
     /// The next event of any kind.
-    pub(super) async fn next_of_any_kind(&mut self) -> ChatEvent {
+    pub(crate) async fn next_of_any_kind(&mut self) -> ChatEvent {
         let response = self.live.next_response_within(Duration::from_secs(10)).await;
         assert_eq!(response.get("errors"), None, "{response}");
         let event = response["data"]["chatEvents"].clone();
@@ -46,7 +53,7 @@ impl ChatEvents {
     }
 
     /// The next event that is not about positions: those depend on what was delivered when.
-    pub(super) async fn next(&mut self) -> ChatEvent {
+    pub(crate) async fn next(&mut self) -> ChatEvent {
         loop {
             let event = self.next_of_any_kind().await;
             if !event.line.starts_with("seen") {
@@ -56,7 +63,7 @@ impl ChatEvents {
     }
 
     /// The lines of the next events that are not about positions.
-    pub(super) async fn lines(&mut self, count: usize) -> Vec<String> {
+    pub(crate) async fn lines(&mut self, count: usize) -> Vec<String> {
         let mut lines = Vec::with_capacity(count);
         for _ in 0..count {
             lines.push(self.next().await.line);

@@ -1,0 +1,172 @@
+//! The audit of retention: a chat has all rows from the lowest to the newest, what all members have seen is noted, and the schedules find the chat.
+
+use super::super::keys::{self, SCHEDULES};
+use super::super::model::{BUCKET, Retention, Schedule};
+use crate::base::audit::{self, Findings, Remedy};
+use crate::base::clock::{MINUTE, Millis};
+use crate::base::error::Error;
+use crate::base::ids::{ChatId, UserId, source};
+use crate::db::audit_reader::AuditReader;
+use redis::cmd;
+
+/// Members of a schedule, and buckets of rows, that are read at once.
+const PAGE: u64 = 1_000;
+/// The time after which a chat is overdue that a schedule has found.
+const MAX_OVERDUE: Millis = 10 * MINUTE;
+/// Rows past the most that a chat may hold before a pass has deleted them, with those that are no full bucket.
+const MAX_SURPLUS: u64 = 1_000 + BUCKET;
+
+/// The fields of a chat that retention reads; `None` if the chat has ended, or they cannot be read.
+struct Record {
+    retention: Retention,
+    seen: u64,
+    trimmed: u64,
+    first_bit: u64,
+}
+
+impl Record {
+    fn parse(fields: &[Option<String>]) -> Option<Self> {
+        let number = |at: usize| match fields.get(at)? {
+            Some(text) => audit::number(text),
+            None => Some(0),
+        };
+        let days = match fields.get(3)? {
+            Some(text) => super::super::model::days_of(text)?,
+            None => None,
+        };
+        let (lowest, removed, newest, since) = (number(0)?, number(1)?, number(2)?, number(4)?);
+        let retention = Retention { lowest, removed, newest, days, since };
+        Some(Self { retention, seen: number(5)?, trimmed: number(6)?, first_bit: number(7)? })
+    }
+
+    /// Whether the numbers fit together.
+    const fn is_sound(&self) -> bool {
+        let Retention { lowest, removed, newest, .. } = self.retention;
+        let rows = removed < lowest && lowest <= newest + 1 && self.trimmed < lowest;
+        rows && self.seen <= newest && self.first_bit.is_multiple_of(8) && self.first_bit <= removed + 1
+    }
+}
+
+/// Checks what retention says of a chat, and that it has all rows that are stored. `kept` is how many it may have, if that is known.
+pub(super) async fn check_chat(
+    reader: &AuditReader,
+    chat: ChatId,
+    key: &str,
+    kept: Option<u64>,
+    found: &mut Findings,
+) -> Result<(), Error> {
+    let names = ["oldest", "removed", "newest", "days", "since", "seen", "trimmed", "first_bit", "kind", "gone"];
+    let fields = reader.query([chat], |chat| cmd("HMGET").arg(keys::chat(chat)).arg(&names).take()).await?;
+    let fields = fields.read::<Vec<Option<String>>>(&chat).unwrap_or_default();
+    // A chat that has ended is deleted as a whole; one without a kind has its own finding.
+    if fields.len() != names.len() || fields[8].is_none() || fields[9].is_some() {
+        return Ok(());
+    }
+    let Some(record) = Record::parse(&fields).filter(Record::is_sound) else {
+        found.add(key, "what retention says of it cannot be right");
+        return Ok(());
+    };
+    let stored = record.retention.newest - record.retention.removed;
+    if kept.is_some_and(|kept| stored > kept + MAX_SURPLUS) {
+        found.add_with(key, "has more rows than are kept: does a server run?", stored.to_string());
+    }
+    check_holes(reader, chat, key, &record.retention, found).await?;
+    check_times(reader, chat, key, &record, found).await?;
+    check_places(reader, chat, key, &record.retention, found).await
+}
+
+/// The stored rows of a chat have no holes.
+async fn check_holes(reader: &AuditReader, chat: ChatId, key: &str, of: &Retention, found: &mut Findings) -> Result<(), Error> {
+    if of.newest == of.removed {
+        return Ok(());
+    }
+    let (first, last) = ((of.removed + 1) / BUCKET, of.newest / BUCKET);
+    for from in (first..=last).step_by(PAGE as usize) {
+        let buckets = from..=last.min(from + PAGE - 1);
+        let sizes = reader.query(buckets.clone(), |bucket| cmd("HLEN").arg(keys::rows(chat, bucket)).take()).await?;
+        for bucket in buckets {
+            let (low, high) = ((bucket * BUCKET).max(of.removed + 1), (bucket * BUCKET + BUCKET - 1).min(of.newest));
+            let size = sizes.read::<u64>(&bucket).unwrap_or(0);
+            // Rows above the newest one, and deleted ones, have their own findings.
+            if size < high + 1 - low {
+                found.add_with(key, format!("lacks rows from {low} to {high}"), size.to_string());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The times at which rows were seen by all are those of rows, in their order, and the chat knows the first one.
+async fn check_times(reader: &AuditReader, chat: ChatId, key: &str, record: &Record, found: &mut Findings) -> Result<(), Error> {
+    let all = |chat| cmd("ZRANGE").arg(keys::seen_times(chat)).arg(0).arg(-1).arg("WITHSCORES").take();
+    let times = reader.query([chat], all).await?.read::<Vec<(u64, f64)>>(&chat).unwrap_or_default();
+    let first = times.first().map_or(0, |(_, time)| *time as u64);
+    let is_sorted = times.is_sorted_by(|(a, _), (b, _)| a < b);
+    if !is_sorted || times.last().is_some_and(|(row, _)| *row > record.seen) {
+        found.add(key, "the times at which its rows were seen cannot be right");
+    }
+    let since = record.retention.since;
+    if (since == 0) != (first == 0) || since > first {
+        found.add_with(key, "the time since which its oldest row is seen cannot be right", format!("{since} {first}"));
+    }
+    Ok(())
+}
+
+/// The chat is in the schedules, not later than it is due.
+async fn check_places(reader: &AuditReader, chat: ChatId, key: &str, of: &Retention, found: &mut Findings) -> Result<(), Error> {
+    for schedule in Schedule::ALL {
+        let place = of.place(schedule);
+        if place == 0 {
+            continue;
+        }
+        let held = reader.query([chat], |chat| cmd("ZSCORE").arg(keys::schedule(schedule, chat)).arg(chat.0).take()).await?;
+        let held = held.read::<Option<f64>>(&chat).flatten().map(|score| score as u64);
+        let is_found = held.is_some_and(|held| match schedule {
+            Schedule::Sizes => held >= place,
+            Schedule::Trims | Schedule::SeenSince => held <= place,
+        });
+        if !is_found {
+            let members = reader.query([chat], |chat| cmd("HKEYS").arg(keys::members(chat)).take()).await?;
+            let members = members.read::<Vec<u64>>(&chat).unwrap_or_default();
+            let settle = members.first().map(|user| Remedy::SettleChat { chat, user: UserId(*user) });
+            found.add_repairable(key, format!("is not found by {}", keys::schedule(schedule, chat)), settle);
+        }
+    }
+    Ok(())
+}
+
+/// The members of a schedule are chats that exist and belong there, and none is overdue.
+pub(super) async fn check_schedule(
+    reader: &AuditReader,
+    schedule: Schedule,
+    partition: u64,
+    found: &mut Findings,
+) -> Result<(), Error> {
+    let key = &keys::schedule_part(schedule, partition);
+    for from in (0..).step_by(PAGE as usize) {
+        let page = cmd("ZRANGE").arg(key).arg(from).arg(from + PAGE - 1).arg("WITHSCORES").take();
+        let page = reader.query([key.as_str()], |_| page.clone()).await?;
+        let members = page.read::<Vec<(Vec<u8>, f64)>>(&key.as_str()).unwrap_or_default();
+        let id = |member: &[u8]| std::str::from_utf8(member).ok().and_then(audit::id).map(ChatId);
+        let ids: Vec<ChatId> = members.iter().filter_map(|(member, _)| id(member)).collect();
+        let there = reader.query(ids, |chat| cmd("EXISTS").arg(keys::chat(chat)).take()).await?;
+        for (member, score) in &members {
+            let chat = id(member).filter(|chat| source::partition(chat.0, SCHEDULES) == partition);
+            let exists = chat.is_some_and(|chat| reader.is_young(chat.0) || there.read::<u64>(&chat) == Some(1));
+            if !exists {
+                let remove = Remedy::RemoveMember { key: key.clone(), member: member.clone() };
+                found.add_repairable(
+                    key,
+                    format!("has {}, which does not belong there", String::from_utf8_lossy(member)),
+                    [remove],
+                );
+            } else if schedule == Schedule::Trims && (*score as u64) + MAX_OVERDUE < reader.now() && *score as u64 > 1 {
+                found.add(key, format!("{} is overdue: does a server run?", String::from_utf8_lossy(member)));
+            }
+        }
+        if (members.len() as u64) < PAGE {
+            break;
+        }
+    }
+    Ok(())
+}

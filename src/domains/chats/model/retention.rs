@@ -1,0 +1,97 @@
+//! What retention says of a chat: which rows are stored and cannot be read any more, and when it is to be trimmed.
+
+use super::BUCKET;
+use crate::base::clock::{DAY, MINUTE, Millis};
+
+/// The most days for which rows stay that all members have seen.
+pub(in super::super) const MAX_DAYS: u64 = 365;
+/// The time whose positions are stored as one, in ms: a row is trimmed this much late at most. `lua/chat.lua` has the same.
+pub(in super::super) const SPAN: Millis = 55 * MINUTE;
+
+/// The stored days of a chat that follows the server's.
+pub(in super::super) const DAYS_OF_SERVER: &str = "-";
+
+/// A schedule of chats, by which they are found without reading all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in super::super) enum Schedule {
+    /// By the time at which rows are to be deleted: of chats with days of their own, and of those with rows that nobody can read.
+    Trims,
+    /// By the time since when the oldest row was seen by all: of chats that follow the server's days.
+    SeenSince,
+    /// By the number of stored rows, in full buckets.
+    Sizes,
+}
+
+impl Schedule {
+    /// All schedules.
+    pub(in super::super) const ALL: [Self; 3] = [Self::Trims, Self::SeenSince, Self::Sizes];
+}
+
+/// What retention says of a chat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in super::super) struct Retention {
+    /// The lowest row that is stored as readable.
+    pub(in super::super) lowest: u64,
+    /// The last deleted row.
+    pub(in super::super) removed: u64,
+    /// The newest row.
+    pub(in super::super) newest: u64,
+    /// The days of the chat; `None` for those of the server.
+    pub(in super::super) days: Option<u64>,
+    /// Since when the oldest row was seen by all, in ms, at most [`SPAN`] late; 0 if it was not.
+    pub(in super::super) since: Millis,
+}
+
+impl Retention {
+    /// Parses what `lua/chat.lua` answers; `None` if it is invalid.
+    pub(in super::super) fn parse(text: &str) -> Option<Self> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let [lowest, removed, newest, days, since] = words[..] else { return None };
+        let number = |text: &str| text.parse::<u64>().ok();
+        Some(Self {
+            lowest: number(lowest)?,
+            removed: number(removed)?,
+            newest: number(newest)?,
+            days: days_of(days)?,
+            since: number(since)?,
+        })
+    }
+
+    /// The score of the chat in a schedule; 0 if it is not there.
+    pub(in super::super) const fn place(&self, schedule: Schedule) -> u64 {
+        match (schedule, self.days) {
+            (Schedule::Trims, _) if self.removed + 1 < self.lowest => 1,
+            (Schedule::Trims, Some(0)) => self.since.saturating_sub(SPAN),
+            (Schedule::Trims, Some(days)) if self.since > 0 => self.since + days * DAY,
+            (Schedule::Trims, _) | (Schedule::SeenSince, Some(_)) => 0,
+            (Schedule::SeenSince, None) => self.since,
+            (Schedule::Sizes, _) => self.newest.saturating_sub(self.removed) / BUCKET * BUCKET,
+        }
+    }
+}
+
+/// Parses the stored days; `-` are those of the server. `None` if they are invalid.
+#[allow(clippy::option_option)] // The outer one says whether they are valid.
+pub(in super::super) fn days_of(text: &str) -> Option<Option<u64>> {
+    if text == DAYS_OF_SERVER { Some(None) } else { text.parse().ok().filter(|days| *days <= MAX_DAYS).map(Some) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chat_is_in_the_schedules_that_find_it() {
+        let places = |text: &str| Retention::parse(text).map(|it| Schedule::ALL.map(|schedule| it.place(schedule)));
+        let (since, day) = (1_000 * DAY, DAY);
+        assert_eq!(places("1 0 0 - 0"), Some([0, 0, 0]));
+        assert_eq!(places(&format!("1 0 300 - {since}")), Some([0, since, 256]));
+        assert_eq!(places(&format!("1 0 300 2 {since}")), Some([since + 2 * day, 0, 256]));
+        assert_eq!(places(&format!("1 0 127 0 {since}")), Some([since - SPAN, 0, 0]));
+        assert_eq!(places("9 8 300 365 0"), Some([0, 0, 256]));
+        assert_eq!(places(&format!("10 8 300 - {since}")), Some([1, since, 256]), "row 9 is to be deleted");
+        for invalid in ["", "1 0 0 -", "1 0 0 366 0", "1 0 0 x 0", "1 0 0 - 0 0"] {
+            assert_eq!(places(invalid), None, "{invalid}");
+        }
+    }
+}

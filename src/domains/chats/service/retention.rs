@@ -1,0 +1,98 @@
+//! Retention: rows that are seen by all for long enough, rows past the most that a chat keeps, and rows that nobody can read any more are deleted in the
+//! background. Any number of processes may do this at once.
+
+use super::super::model::{MAX_DAYS, Retention};
+use super::super::store::ChatDb;
+use super::super::store::retention::{self as store, DueChat, Kept};
+use super::{charge, not_found, refusal};
+use crate::app::App;
+use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::ids::{ChatId, UserId};
+use crate::base::rate_limits::Limit;
+use crate::platform::journal::Task;
+use crate::platform::journal::service as journal;
+
+/// Rows of a chat that one pass deletes.
+const ROWS: u64 = 1_000;
+/// Chats of each part of a schedule that are trimmed at once.
+const CHATS: usize = 20;
+
+/// Sets for how many days rows stay that all members have seen; `None` for those of the server. The same again changes nothing. A charge, the journal, the
+/// commit, and the schedules.
+///
+/// # Errors
+/// `INVALID_INPUT` outside 0 to 365; `NOT_FOUND` for the chat; `FORBIDDEN` in a group for others than its owner; `RATE_LIMITED`.
+pub async fn set_retention(app: &App, viewer: UserId, chat: &str, days: Option<i64>) -> Outcome<ChatId> {
+    let days = days.map(check_days).transpose()?;
+    let chat = ChatId::from_global(chat).ok_or_else(not_found)?;
+    charge(app, Limit::ChatSettings, viewer).await?;
+    let lease = journal::begin_deletion(app, Task::Chat { chat, former: Vec::new() }).await?;
+    match store::set_days(ChatDb::of(app), chat, viewer, days).await? {
+        Ok((_, states)) => {
+            schedule(app, chat, &states.retention).await?;
+            lease.ack(app);
+            Ok(chat)
+        }
+        Err(step) => {
+            lease.ack(app);
+            Err(refusal(step))
+        }
+    }
+}
+
+fn check_days(days: i64) -> Result<u64, UserError> {
+    let invalid = || {
+        let message = format!("The number of days must be from 0 to {MAX_DAYS}.");
+        UserError::new(UserErrorCode::InvalidInput, message, &["daysAfterSeen"])
+    };
+    u64::try_from(days).ok().filter(|days| *days <= MAX_DAYS).ok_or_else(invalid)
+}
+
+/// Puts a chat into the schedules by which [`sweep`] finds it, after a change. One pipeline; nothing if it is in none.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub(super) async fn schedule(app: &App, chat: ChatId, of: &Retention) -> Result<(), Error> {
+    store::schedule(app.db(), chat, of).await
+}
+
+/// Trims the chats that are due, each by one pass: at most a thousand rows are deleted. Returns the number of chats; more may be due. One pipeline if none is
+/// due; for each chat five round trips.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn sweep(app: &App) -> Result<usize, Error> {
+    let config = app.config();
+    let kept = Kept { rows: config.messages_kept, days: config.messages_days_after_seen };
+    let mut trimmed = 0;
+    for due in store::due(app.db(), kept, app.now(), CHATS).await? {
+        match trim(app, due, kept).await {
+            Ok(()) => trimmed += 1,
+            Err(error) => {
+                tracing::warn!(%error, chat = due.chat.0, "a chat could not be trimmed; it is tried again later");
+                store::postpone(app.db(), due, kept, app.now()).await?;
+            }
+        }
+    }
+    Ok(trimmed)
+}
+
+/// One pass over a chat. What is not deleted after it is due again.
+async fn trim(app: &App, due: DueChat, kept: Kept) -> Result<(), Error> {
+    let chat = due.chat;
+    let Some((before, is_unsettled)) = store::trim(ChatDb::of(app), chat, kept.days).await? else {
+        return store::reschedule(app.db(), due, 0).await;
+    };
+    if is_unsettled {
+        // Unread texts were taken. The entry of the schedule stays until this is in the journal.
+        journal::enqueue(app, Task::Chat { chat, former: Vec::new() }).await?;
+    }
+    let removed = store::remove(ChatDb::of(app), chat, &before, ROWS).await?;
+    let after = Retention { removed, ..before };
+    store::reschedule(app.db(), due, after.place(due.schedule)).await?;
+    // A change since the chat was read has found the entry that was there before.
+    if let Some((now, _)) = store::trim(ChatDb::of(app), chat, kept.days).await? {
+        schedule(app, chat, &now).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Trims chats: makes rows unreadable that retention does not keep, deletes them, and finds the chats that have any.
+
+use super::super::keys::{self, SCHEDULES};
+use super::super::model::{BUCKET, DAYS_OF_SERVER, Retention, SPAN, Schedule};
+use super::{CHAT_PRELUDE, ChatDb, StepResult, corrupt, parse};
+use crate::base::clock::{DAY, MINUTE, Millis};
+use crate::base::error::Error;
+use crate::base::ids::{ChatId, UserId};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use redis::cmd;
+
+static TRIM_CHAT: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/trim_chat.lua"));
+static REMOVE_ROWS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/remove_rows.lua"));
+static SET_RETENTION: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/set_retention.lua"));
+static SCHEDULE_CHAT: Script = Script::allow_oom(include_str!("../lua/schedule_chat.lua"));
+static RESCHEDULE_CHAT: Script = Script::allow_oom(include_str!("../lua/reschedule_chat.lua"));
+
+/// The time after which a chat that cannot be trimmed is tried again.
+const RETRY_AFTER: Millis = 60 * MINUTE;
+
+fn days_word(days: Option<u64>) -> String {
+    days.map_or(DAYS_OF_SERVER.to_owned(), |days| days.to_string())
+}
+
+/// Sets for how many days rows stay that all have seen; `None` for those of the server: the commit. One script.
+pub(in super::super) async fn set_days(
+    db: ChatDb<'_>,
+    chat: ChatId,
+    user: UserId,
+    days: Option<u64>,
+) -> Result<StepResult, Error> {
+    let call = db.script(&SET_RETENTION, chat, Vec::new(), 0).arg(user.0).arg(days_word(days));
+    parse(&db.call::<Vec<String>>(call).await?)
+}
+
+/// Makes rows unreadable that are not kept; `days` are those of the server. Returns what retention says after that, and whether rows were taken that not all
+/// members have seen; `None` if there is no such chat. One script.
+pub(in super::super) async fn trim(db: ChatDb<'_>, chat: ChatId, days: Option<u64>) -> Result<Option<(Retention, bool)>, Error> {
+    let call = db.script(&TRIM_CHAT, chat, Vec::new(), 0).arg(days_word(days));
+    let words: Vec<String> = db.call(call).await?;
+    let [retention, unsettled] = &words[..] else { return Ok(None) };
+    let retention = Retention::parse(retention).ok_or_else(|| corrupt("the retention"))?;
+    Ok(Some((retention, unsettled == "1")))
+}
+
+/// Deletes rows that cannot be read any more, at most `most`, the lowest first. Returns the last deleted one, or the one of before if another process deletes
+/// them too. One pipeline of a script for each bucket; nothing for none.
+pub(in super::super) async fn remove(db: ChatDb<'_>, chat: ChatId, of: &Retention, most: u64) -> Result<u64, Error> {
+    let (first, last) = (of.removed + 1, (of.lowest.saturating_sub(1)).min(of.removed + most));
+    if last < first {
+        return Ok(of.removed);
+    }
+    let one = |bucket: u64| {
+        let numbers = bucket * BUCKET..(bucket + 1) * BUCKET;
+        let (from, to) = (first.max(numbers.start), last.min(numbers.end - 1));
+        let keys = std::iter::once(keys::rows(chat, bucket)).chain(numbers.map(|number| keys::reactions(chat, number)));
+        db.script(&REMOVE_ROWS, chat, keys.collect(), bucket).arg(from).arg(to)
+    };
+    let replies = db.call_many((first / BUCKET..=last / BUCKET).map(one).collect()).await?;
+    for reply in replies {
+        if decode::value::<u64>(reply)? == 0 {
+            return Ok(of.removed);
+        }
+    }
+    Ok(last)
+}
+
+/// A chat that a schedule has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct DueChat {
+    /// The schedule.
+    pub(in super::super) schedule: Schedule,
+    /// The chat.
+    pub(in super::super) chat: ChatId,
+    /// Its score.
+    pub(in super::super) score: u64,
+}
+
+/// What a server keeps.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Kept {
+    /// The most rows of a chat.
+    pub(in super::super) rows: u64,
+    /// The days of chats without days of their own; `None` for no end.
+    pub(in super::super) days: Option<u64>,
+}
+
+impl Kept {
+    /// The scores of chats that are due in a schedule, as bounds of a range; `None` if none can be.
+    fn bounds(self, schedule: Schedule, now: Millis) -> Option<(String, String)> {
+        match (schedule, self.days) {
+            (Schedule::Trims, _) => Some(("-inf".to_owned(), now.to_string())),
+            (Schedule::SeenSince, None) => None,
+            (Schedule::SeenSince, Some(0)) => Some(("-inf".to_owned(), (now + SPAN).to_string())),
+            (Schedule::SeenSince, Some(days)) => Some(("-inf".to_owned(), now.saturating_sub(days * DAY).to_string())),
+            (Schedule::Sizes, _) => Some((format!("({}", self.rows), "+inf".to_owned())),
+        }
+    }
+}
+
+/// Up to `most` chats of each part of each schedule that are to be trimmed. One pipeline.
+pub(in super::super) async fn due(db: &Db, kept: Kept, now: Millis, most: usize) -> Result<Vec<DueChat>, Error> {
+    let (mut asked, mut commands) = (Vec::new(), Vec::new());
+    for schedule in Schedule::ALL {
+        let Some((low, high)) = kept.bounds(schedule, now) else { continue };
+        for partition in 0..SCHEDULES {
+            let range = cmd("ZRANGE").arg(keys::schedule_part(schedule, partition)).arg(&low).arg(&high).arg("BYSCORE").take();
+            commands.push(range.clone().arg("LIMIT").arg(0).arg(most).arg("WITHSCORES").take());
+            asked.push(schedule);
+        }
+    }
+    let mut found = Vec::new();
+    for (schedule, reply) in asked.into_iter().zip(db.read_many(commands).await?) {
+        let due = decode::value::<Vec<(u64, f64)>>(reply)?.into_iter();
+        found.extend(due.map(|(chat, score)| DueChat { schedule, chat: ChatId(chat), score: score as u64 }));
+    }
+    Ok(found)
+}
+
+/// Puts a chat into the schedules, unless it is there at an earlier time, or with a larger size. One pipeline of scripts; nothing for none.
+pub(in super::super) async fn schedule(db: &Db, chat: ChatId, of: &Retention) -> Result<(), Error> {
+    db.call_many(schedule_calls(chat, of)).await.map(drop)
+}
+
+/// The calls of [`schedule`], for a pipeline with others.
+pub(super) fn schedule_calls(chat: ChatId, of: &Retention) -> Vec<Call> {
+    let places = Schedule::ALL.map(|schedule| (schedule, of.place(schedule)));
+    let put = |(schedule, score): (Schedule, u64)| {
+        let condition = if schedule == Schedule::Sizes { "GT" } else { "LT" };
+        Call::new(&SCHEDULE_CHAT, [keys::schedule(schedule, chat)]).arg(chat.0).arg(score).arg(condition)
+    };
+    places.into_iter().filter(|(_, score)| *score > 0).map(put).collect()
+}
+
+/// Replaces an entry of a schedule, or removes it for 0, if it is still the one that was read. One script.
+pub(in super::super) async fn reschedule(db: &Db, due: DueChat, next: u64) -> Result<(), Error> {
+    let call = Call::new(&RESCHEDULE_CHAT, [keys::schedule(due.schedule, due.chat)]).arg(due.chat.0).arg(due.score);
+    db.call::<u64>(call.arg(next)).await.map(drop)
+}
+
+/// Tries a chat again later that could not be trimmed, so that those behind it are. One script.
+pub(in super::super) async fn postpone(db: &Db, due: DueChat, kept: Kept, now: Millis) -> Result<(), Error> {
+    let next = match due.schedule {
+        Schedule::Trims => now + RETRY_AFTER,
+        Schedule::SeenSince => (now + RETRY_AFTER).saturating_sub(kept.days.unwrap_or(0) * DAY),
+        // Its next rows bring it back.
+        Schedule::Sizes => 0,
+    };
+    reschedule(db, due, next).await
+}
