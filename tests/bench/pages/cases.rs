@@ -1,5 +1,6 @@
 //! The cases: one request for each main feature of Waxwing.
 
+use super::chats;
 use super::guard::READERS;
 use super::stage::Stage;
 use super::world::PASSWORD;
@@ -70,6 +71,8 @@ pub(crate) fn all() -> Vec<Case> {
         json!({ "input": { "websiteKey": stage.website_key, "slot": "BANNER", "keywords": ["Tea", "pots"], "visitorId": visitor, "count": 1 } })
     };
     let password = |stage: &Stage, number: usize| json!({ "input": { "login": login(stage, number), "password": PASSWORD } });
+    let message = |stage: &Stage, number: usize| json!({ "input": { "chatId": stage.chat, "text": format!("Good evening, and tea {number}.") } });
+    let chat = |stage: &Stage, _: usize| json!({ "id": stage.chat, "first": 20 });
     let sign_in = operation(ACCOUNTS, &["mutation LogIn", "fragment SessionFields"]);
     vec![
         Case::read("home page", HOME.into(), nothing),
@@ -80,6 +83,17 @@ pub(crate) fn all() -> Vec<Case> {
         Case { requests: 500, ..Case::read("thread page", operation(COMMENTS, &["query Thread", card]), thread) },
         Case { requests: 500, ..Case::read("tree of comments", operation(COMMENTS, &["query Tree", card]), tree) },
         Case { token: nobody, ..Case::read("ad decision", operation(ADS, &["mutation ServeAds"]), page) },
+        Case {
+            token: first,
+            requests: 500,
+            ..Case::read("message in a direct chat", chats::document("mutation SendMessage"), message)
+        },
+        Case {
+            token: first,
+            requests: 500,
+            ..Case::read("list of chats", chats::document("query Chats"), |_, _| json!({ "first": 20 }))
+        },
+        Case { token: first, requests: 500, ..Case::read("page of a chat", chats::document("query ChatPage"), chat) },
         Case { publishes: true, guarded: 0, ..Case::post("post to a live stream", |stage, _| Some(&stage.alone)) },
         // Nearly all of its cost is argon2, which is intended.
         Case { token: nobody, requests: 40, guarded: 0, ..Case::read("log-in", sign_in, password) },
@@ -88,6 +102,10 @@ pub(crate) fn all() -> Vec<Case> {
 
 fn reader(stage: &Stage, number: usize) -> Option<&str> {
     Some(&stage.readers[number % stage.readers.len()].token)
+}
+
+fn first(stage: &Stage, _: usize) -> Option<&str> {
+    Some(&stage.readers[0].token)
 }
 
 fn nobody(_: &Stage, _: usize) -> Option<&str> {

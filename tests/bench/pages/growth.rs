@@ -135,6 +135,14 @@ impl Stage {
     fn empty() -> Self {
         let nothing = String::new;
         let readers: Vec<Reader> = Vec::new();
-        Self { readers, few: nothing(), many: nothing(), alone: nothing(), thread: nothing(), website_key: nothing() }
+        Self {
+            readers,
+            few: nothing(),
+            many: nothing(),
+            alone: nothing(),
+            thread: nothing(),
+            website_key: nothing(),
+            chat: nothing(),
+        }
     }
 }

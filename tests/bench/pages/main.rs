@@ -1,8 +1,8 @@
 //! The cost of each main feature of Waxwing: processor time, round trips, commands, bytes and allocations of a request; over a socket also
 //! requests a second and latency; the growth of these costs; and instructions of a request, which are the same on a busy machine.
 //!
-//! `cargo bench --bench pages` runs all parts but the instructions and prints the results; `-- inside`, `-- socket`, `-- growth`, `-- privacy`
-//! and `-- talk` run one part each; `-- report` writes the results and plots into docs/performance.md. `-- guard` compares instructions with those in
+//! `cargo bench --bench pages` runs all parts but the instructions and prints the results; `-- inside`, `-- socket`, `-- growth`, `-- privacy`,
+//! `-- talk` and `-- chats` run one part each; `-- report` writes the results and plots into docs/performance.md. `-- guard` compares instructions with those in
 //! tests/bench/instructions.json, `-- guard accept` writes that file. Each part has its own redis-server, on a unix socket, without
 //! persistence.
 
@@ -12,6 +12,7 @@
 #[allow(dead_code, reason = "what other benchmarks need of it")]
 mod bed;
 mod cases;
+mod chats;
 mod edge;
 mod growth;
 mod guard;
@@ -65,6 +66,9 @@ fn main() -> ExitCode {
     }
     if all || is_selected("talk") {
         report.talk = talk::run();
+    }
+    if all || is_selected("chats") {
+        report.chats = chats::run();
     }
     if is_selected("report") {
         report.write();

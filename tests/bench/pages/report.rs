@@ -1,5 +1,6 @@
 //! The report in docs/performance.md: tables between markers, and a plot.
 
+use super::chats::Chats;
 use super::growth::Line;
 use super::inside;
 use super::plot;
@@ -18,6 +19,7 @@ pub(crate) struct Report {
     pub(crate) growth: Vec<Line>,
     pub(crate) privacy: Privacy,
     pub(crate) talk: Talk,
+    pub(crate) chats: Chats,
 }
 
 impl Report {
@@ -37,6 +39,8 @@ impl Report {
             ("talk", rows(&self.talk.rows)),
             ("talk bytes", bytes("data", &self.talk.bytes)),
             ("entities", self.entities()),
+            ("chats", rows(&self.chats.rows)),
+            ("chats bytes", bytes("data", &self.chats.bytes)),
         ] {
             text = replace(&text, name, &table);
         }

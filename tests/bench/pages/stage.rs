@@ -1,21 +1,30 @@
 //! A store with all data that the cases need: readers, authors, a thread, campaigns.
 
 use super::bed::{Bed, Past};
+use super::chats;
+use super::edge::Edge;
 use super::world::{self, Reader, Size};
 use futures_util::{StreamExt, stream};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::ids::{CommentId, UserId};
 use waxwing::base::request::Request;
+use waxwing::db::Target;
 use waxwing::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
 use waxwing::domains::comments::{self, ParentRef, Vote, service as threads};
 use waxwing::domains::statuses::{AudienceInput, StatusDraft};
 use waxwing::domains::{sessions, timelines};
+use waxwing::platform::journal::Queue;
 
 /// The numbers of followers of two authors. All of the followers have full homes.
 const FEW: usize = 10;
 pub(crate) const MANY: usize = 1_000;
+/// The direct chats of the first reader with one message, and the messages of that with the second reader.
+const CHATS: usize = 20;
+const MESSAGES: usize = 30;
 
 /// The data from which the cases build their variables.
 #[derive(Serialize, Deserialize)]
@@ -28,6 +37,8 @@ pub(crate) struct Stage {
     /// The status with the comments.
     pub(crate) thread: String,
     pub(crate) website_key: String,
+    /// A direct chat of the first two readers.
+    pub(crate) chat: String,
 }
 
 /// The amounts of data.
@@ -60,8 +71,9 @@ pub(crate) async fn set(plan: Plan) -> (Bed, Stage) {
     let (few, many, alone) = (token(), token(), token());
     let thread = thread(&bed, &ids, plan.comments).await;
     let website_key = campaigns(&bed, &ids, plan.campaigns).await;
+    let chat = chats(&bed, &readers).await;
     bed.app.drain().await;
-    let stage = Stage { readers, few, many, alone, thread, website_key };
+    let stage = Stage { readers, few, many, alone, thread, website_key, chat };
     (bed, stage)
 }
 
@@ -90,6 +102,28 @@ async fn thread(bed: &Bed, people: &[UserId], comments: usize) -> String {
         all.push(id);
     }
     status.global()
+}
+
+/// Starts twenty direct chats of the first reader with a message each, and one with the second reader with thirty, which is returned.
+async fn chats(bed: &Bed, readers: &[Reader]) -> String {
+    let edge = Edge::over(&Target::socket(&bed.socket()), true, Clock::System).await;
+    let token = &readers[0].token;
+    let send = async |chat: &Value, number: usize| {
+        let text = format!("Good evening, for the {number}th time.");
+        chats::mutate(&edge, token, "SendMessage", json!({ "chatId": chat, "text": text })).await;
+    };
+    for number in 0..CHATS {
+        let other = bed.author(&format!("friend{number}"), &[]).await;
+        let started = chats::mutate(&edge, token, "StartDirectChat", json!({ "userId": other.global() })).await;
+        send(&started["chat"]["id"], number).await;
+    }
+    let chat = chats::start(&edge, [0, 1].map(|at| (&readers[at].token[..], UserId(readers[at].id)))).await;
+    for number in 0..MESSAGES {
+        send(&json!(chat), number).await;
+    }
+    edge.app.drain().await;
+    bed.work(Queue::Short).await;
+    chat
 }
 
 /// Creates a website, and campaigns with an ad each: a third for every page, a third with the keyword tea, a third with others. Returns the

@@ -52,7 +52,7 @@ pub(crate) fn run() -> Talk {
     })
 }
 
-async fn edge(bed: &Bed) -> Edge {
+pub(super) async fn edge(bed: &Bed) -> Edge {
     Edge::over(&Target::socket(&bed.socket()), true, Clock::System).await
 }
 
@@ -69,14 +69,14 @@ async fn post(edge: &Edge, author: UserId, message: String, reply_to: Option<Sta
 }
 
 /// A request: the session, and the body.
-type Ask = (String, Bytes);
+pub(super) type Ask = (String, Bytes);
 
-fn request(token: &str, document: &str, variables: &Value) -> Ask {
+pub(super) fn request(token: &str, document: &str, variables: &Value) -> Ask {
     (token.to_owned(), json!({ "query": document, "variables": variables }).to_string().into())
 }
 
 /// Sends requests one after the other and returns their average cost, with all work after the responses. The first of them, up to `warm`, are not counted.
-async fn cost_of(bed: &Bed, edge: &Edge, requests: Vec<Ask>, warm: usize) -> Cost {
+pub(super) async fn cost_of(bed: &Bed, edge: &Edge, requests: Vec<Ask>, warm: usize) -> Cost {
     let mut requests = requests.into_iter();
     for (token, body) in requests.by_ref().take(warm) {
         is_whole(&edge.ask(Some(&token), body).await);
