@@ -36,8 +36,25 @@ const TRIM_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Runs until `stop` is cancelled, then finishes the passes in progress.
 pub async fn run(app: &App, stop: &CancellationToken) {
+    tokio::join!(run_queues(app, stop), trim_chats(app, stop));
+}
+
+/// Trims chats, beside the entries of the journal: a lower `--messages-kept` can make all chats due at once.
+async fn trim_chats(app: &App, stop: &CancellationToken) {
+    let mut last_trim = None;
+    while !stop.is_cancelled() {
+        let busy = run_if_due(&mut last_trim, TRIM_INTERVAL, "the trimming of chats", chats::sweep(app)).await;
+        let pause = if busy { Duration::from_millis(20) } else { TRIM_INTERVAL };
+        tokio::select! {
+            () = stop.cancelled() => break,
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+async fn run_queues(app: &App, stop: &CancellationToken) {
     let queues = CONCURRENCY.map(|(queue, most)| (queue, Arc::new(Semaphore::new(most)), most));
-    let (mut last_evaluation, mut last_sweep, mut last_unmute, mut last_trim) = (None, None, None, None);
+    let (mut last_evaluation, mut last_sweep, mut last_unmute) = (None, None, None);
     let mut has_threshold = false;
     while !stop.is_cancelled() {
         let mut busy = sweep(app, &mut last_sweep).await;
@@ -47,7 +64,6 @@ pub async fn run(app: &App, stop: &CancellationToken) {
         }
         busy |= run_if_due(&mut last_evaluation, POLL, "the reevaluation of campaigns", ads::evaluate_due(app)).await;
         busy |= run_if_due(&mut last_unmute, MUTES_INTERVAL, "the removal of ended mutes", relations::sweep(app)).await;
-        busy |= run_if_due(&mut last_trim, TRIM_INTERVAL, "the trimming of chats", chats::sweep(app)).await;
         // There may be more due work than one round has claimed.
         let pause = if busy { Duration::from_millis(20) } else { POLL };
         tokio::select! {

@@ -1,7 +1,7 @@
 -- purge_rows.lua - removes what a deleted account leaves in a bucket of rows: its texts, and its name in other rows.
 -- KEYS the first ten of chat.lua, all of {c}
 -- ARGV 1 bucket  2 account
--- Returns number and reactions of texts by others with reactions, and the numbers of those that were deleted
+-- Returns number and reactions of texts by others with reactions, and the numbers of deleted texts
 local chat = fetch()
 if not chat then return { {}, {} } end
 local uid, reacted, deleted, members = ARGV[2], {}, {}, {}
@@ -19,6 +19,9 @@ for at = 1, #rows, 2 do
     else
       changed = letter .. ' 0 ' .. sent .. (rest ~= '' and ' ' .. rest or '')
     end
+  elseif letter == 'D' and by == '0' then
+    -- An earlier run may have ended before the reactions were deleted.
+    table.insert(deleted, number)
   elseif letter == 'T' and not string.match(rest, '^%d+ %d+ %- ') then
     table.insert(reacted, number)
     table.insert(reacted, string.match(rest, '^%d+ %d+ (%S+) '))

@@ -22,10 +22,12 @@ elseif days ~= '-' then
     redis.call('ZREMRANGEBYSCORE', KEYS[9], '-inf', int(before))
   end
 end
-local is_unsettled = lowest - 1 > chat.seen and lowest > chat.removed + 1
+-- The lists are settled once for rows that were taken, also if the process ends before it has enqueued that.
+local takes_unseen = lowest - 1 > chat.seen and lowest > chat.removed + 1
+local is_unsettled = takes_unseen and (lowest > chat.lowest or chat.version > chat.settled)
 if lowest > chat.lowest or since ~= chat.since then
   if lowest > chat.lowest then chat.trimmed = lowest - 1 end
-  if lowest > chat.lowest and is_unsettled then chat.version = chat.version + 1 end
+  if lowest > chat.lowest and takes_unseen then chat.version = chat.version + 1 end
   chat.lowest, chat.since = lowest, since
   redis.call('HSET', KEYS[1], 'oldest', int(lowest), 'trimmed', int(chat.trimmed), 'since', int(since), 'version', int(chat.version))
 end

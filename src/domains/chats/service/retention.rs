@@ -57,7 +57,7 @@ pub(super) async fn schedule(app: &App, chat: ChatId, of: &Retention) -> Result<
 }
 
 /// Trims the chats that are due, each by one pass: at most a thousand rows are deleted. Returns the number of chats; more may be due. One pipeline if none is
-/// due; for each chat five round trips.
+/// due; for each chat six round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -68,6 +68,8 @@ pub async fn sweep(app: &App) -> Result<usize, Error> {
     for due in store::due(app.db(), kept, app.now(), CHATS).await? {
         match trim(app, due, kept).await {
             Ok(()) => trimmed += 1,
+            // The entry of the schedule stays: the next sweep continues.
+            Err(error) if !matches!(error, Error::Internal(..)) => return Err(error),
             Err(error) => {
                 tracing::warn!(%error, chat = due.chat.0, "a chat could not be trimmed; it is tried again later");
                 store::postpone(app.db(), due, kept, app.now()).await?;
@@ -89,6 +91,8 @@ async fn trim(app: &App, due: DueChat, kept: Kept) -> Result<(), Error> {
     }
     let removed = store::remove(ChatDb::of(app), chat, &before, ROWS).await?;
     let after = Retention { removed, ..before };
+    // Before the entry that has found the chat changes: one of them remains if the process ends here.
+    schedule(app, chat, &after).await?;
     store::reschedule(app.db(), due, after.place(due.schedule)).await?;
     // A change since the chat was read has found the entry that was there before.
     if let Some((now, _)) = store::trim(ChatDb::of(app), chat, kept.days).await? {

@@ -87,23 +87,26 @@ pub(in super::super) struct Kept {
 }
 
 impl Kept {
-    /// The scores of chats that are due in a schedule, as bounds of a range; `None` if none can be.
-    fn bounds(self, schedule: Schedule, now: Millis) -> Option<(String, String)> {
-        match (schedule, self.days) {
-            (Schedule::Trims, _) => Some(("-inf".to_owned(), now.to_string())),
-            (Schedule::SeenSince, None) => None,
-            (Schedule::SeenSince, Some(0)) => Some(("-inf".to_owned(), (now + SPAN).to_string())),
-            (Schedule::SeenSince, Some(days)) => Some(("-inf".to_owned(), now.saturating_sub(days * DAY).to_string())),
-            (Schedule::Sizes, _) => Some((format!("({}", self.rows), "+inf".to_owned())),
+    /// The scores of chats that are due, as ranges of schedules. Chats with rows that nobody can read have one of their own: it may take long, and the
+    /// others are not behind it.
+    fn ranges(self, now: Millis) -> Vec<(Schedule, String, String)> {
+        let mut all = vec![
+            (Schedule::Trims, "-inf".to_owned(), "1".to_owned()),
+            (Schedule::Trims, "(1".to_owned(), now.to_string()),
+            (Schedule::Sizes, format!("({}", self.rows), "+inf".to_owned()),
+        ];
+        if let Some(days) = self.days {
+            let seen_since = if days == 0 { now + SPAN } else { now.saturating_sub(days * DAY) };
+            all.push((Schedule::SeenSince, "-inf".to_owned(), seen_since.to_string()));
         }
+        all
     }
 }
 
-/// Up to `most` chats of each part of each schedule that are to be trimmed. One pipeline.
+/// Up to `most` chats of each part of each range of the schedules that are to be trimmed. One pipeline.
 pub(in super::super) async fn due(db: &Db, kept: Kept, now: Millis, most: usize) -> Result<Vec<DueChat>, Error> {
     let (mut asked, mut commands) = (Vec::new(), Vec::new());
-    for schedule in Schedule::ALL {
-        let Some((low, high)) = kept.bounds(schedule, now) else { continue };
+    for (schedule, low, high) in kept.ranges(now) {
         for partition in 0..SCHEDULES {
             let range = cmd("ZRANGE").arg(keys::schedule_part(schedule, partition)).arg(&low).arg(&high).arg("BYSCORE").take();
             commands.push(range.clone().arg("LIMIT").arg(0).arg(most).arg("WITHSCORES").take());

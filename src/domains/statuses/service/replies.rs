@@ -180,11 +180,11 @@ pub(super) async fn sync_count(app: &App, place: PlaceId) -> Result<bool, Error>
     }
 }
 
-/// Counts a new reply at its parent. One script; nothing for a status that is no reply. The number may have changed meanwhile: the caller reads it
-/// again ([`super::derived`]).
+/// Counts a new reply at its parent, whose number of replies is only raised: others may have joined, and counted, since. One script; nothing for a status
+/// that is no reply. The number may have changed meanwhile: the caller reads it again ([`super::derived`]).
 pub(super) async fn count_reply(app: &App, status: &Status, count: Option<ParentCount>) -> Result<(), Error> {
     let (Some(reply), Some(ParentCount { parent, replies })) = (status.reply, count) else { return Ok(()) };
-    if store::set_count(app.db(), parent.status, replies).await? {
+    if store::raise_count(app.db(), parent.status, replies).await? {
         return Ok(());
     }
     // It may have been deleted before its place was there.

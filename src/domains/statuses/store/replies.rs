@@ -48,7 +48,12 @@ pub(in super::super) async fn was_deleted(db: &Db, id: StatusId) -> Result<bool,
 
 /// Sets the number of replies of a status; `false` if there is no such status. One script.
 pub(in super::super) async fn set_count(db: &Db, id: StatusId, replies: u32) -> Result<bool, Error> {
-    db.call(Call::new(&SET_REPLY_COUNT, [keys::status(id)]).arg(replies)).await
+    db.call(Call::new(&SET_REPLY_COUNT, [keys::status(id)]).arg(replies).arg(0)).await
+}
+
+/// Raises the number of replies of a status to at least this; `false` if there is no such status. One script.
+pub(in super::super) async fn raise_count(db: &Db, id: StatusId, replies: u32) -> Result<bool, Error> {
+    db.call(Call::new(&SET_REPLY_COUNT, [keys::status(id)]).arg(replies).arg(1)).await
 }
 
 /// Sets who may reply to a status of `author`; `false` if there is no such status. One script.
