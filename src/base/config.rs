@@ -107,6 +107,11 @@ impl Default for AdTraffic {
     }
 }
 
+impl Config {
+    /// The value of `messages_kept` for tools that trim no chats, because the servers decide what is kept.
+    pub const ALL_MESSAGES: u64 = u32::MAX as u64;
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {

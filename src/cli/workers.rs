@@ -41,10 +41,10 @@ pub async fn run(app: &App, stop: &CancellationToken) {
 
 /// Trims chats, beside the entries of the journal: a lower `--messages-kept` can make all chats due at once.
 async fn trim_chats(app: &App, stop: &CancellationToken) {
-    let mut last_trim = None;
     while !stop.is_cancelled() {
-        let busy = run_if_due(&mut last_trim, TRIM_INTERVAL, "the trimming of chats", chats::sweep(app)).await;
-        let pause = if busy { Duration::from_millis(20) } else { TRIM_INTERVAL };
+        let trimmed = chats::sweep(app).await.inspect_err(|error| tracing::debug!(%error, "chats cannot be trimmed"));
+        // There may be more due chats than one sweep has trimmed.
+        let pause = if trimmed.is_ok_and(|count| count > 0) { Duration::from_millis(20) } else { TRIM_INTERVAL };
         tokio::select! {
             () = stop.cancelled() => break,
             () = tokio::time::sleep(pause) => {}

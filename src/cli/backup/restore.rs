@@ -184,7 +184,7 @@ async fn finish(
     stop: &CancellationToken,
 ) -> anyhow::Result<ExitCode> {
     // The servers of the store decide what they keep.
-    let config = Config { messages_kept: u64::from(u32::MAX), messages_days_after_seen: None, ..config };
+    let config = Config { messages_kept: Config::ALL_MESSAGES, messages_days_after_seen: None, ..config };
     let app = App::new(storage.db.clone(), Clock::System, config);
     let finished = async {
         filled?;

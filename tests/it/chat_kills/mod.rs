@@ -52,6 +52,13 @@ impl World {
         [0, 1 + member / 2]
     }
 
+    /// Waits until fewer than `most` more changes were acknowledged, and makes a client close its socket.
+    fn cut_a_socket(&self, random: &mut StdRng, most: usize) {
+        self.wait_for_responses(random.random_range(1..most));
+        pause(random, 20);
+        self.cut.fetch_add(random.random_range(1..MEMBERS * SOCKETS), Ordering::SeqCst);
+    }
+
     /// Waits until this many more changes were acknowledged.
     fn wait_for_responses(&self, responses: usize) {
         let (began, first) = (Instant::now(), self.completed.load(Ordering::SeqCst));
@@ -165,9 +172,7 @@ async fn killed_processes_lose_no_acknowledged_text_and_no_event() {
     let kills = number("WAXWING_CHAT_KILLS").unwrap_or(8);
     check_under_faults(move |world, random| {
         for _ in 0..kills {
-            world.wait_for_responses(random.random_range(1..40));
-            pause(random, 20);
-            world.cut.fetch_add(random.random_range(1..MEMBERS * SOCKETS), Ordering::SeqCst);
+            world.cut_a_socket(random, 40);
             let first = random.random_range(0..2);
             let second = random.random_bool(0.3).then_some(1 - first);
             world.servers.kill(first);
@@ -185,9 +190,7 @@ async fn a_killed_redis_loses_no_acknowledged_text_and_no_event() {
     let kills = number("WAXWING_CHAT_REDIS_KILLS").unwrap_or(4);
     check_under_faults(move |world, random| {
         for _ in 0..kills {
-            world.wait_for_responses(random.random_range(1..60));
-            pause(random, 20);
-            world.cut.fetch_add(random.random_range(1..MEMBERS * SOCKETS), Ordering::SeqCst);
+            world.cut_a_socket(random, 60);
             let redis = &world.servers.redis;
             redis.kill();
             pause(random, 300);

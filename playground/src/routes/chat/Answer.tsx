@@ -35,7 +35,7 @@ export function Answer({ chat }: { chat: ChatCard }) {
   return (
     <div className="answer">
       <p>
-        {titleOf(chat)} {chat.kind === 'GROUP' ? 'is a group that you were added to.' : 'wants to write to you.'} Nobody is told before you accept.
+        {titleOf(chat)} {chat.kind === 'GROUP' ? 'is a group that you were added to.' : 'wants to write to you.'} Nobody is notified before you accept.
       </p>
       <div className="foot">
         <button type="button" aria-disabled={busy} onClick={() => void run(() => answer(false))}>

@@ -43,7 +43,7 @@ impl RepairOptions {
             star_followers: self.star_followers.unwrap_or(config.star_followers),
             home_idle: self.home_idle_days.map_or(config.home_idle, |days| days * DAY),
             // A repair trims no events and no chats, since the limits of the servers are unknown.
-            messages_kept: limits.messages_kept.unwrap_or(u64::from(u32::MAX)),
+            messages_kept: limits.messages_kept.unwrap_or(Config::ALL_MESSAGES),
             events_kept: 100_000_000,
             events_age: 365 * DAY,
             ..config

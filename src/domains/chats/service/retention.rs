@@ -29,7 +29,7 @@ pub async fn set_retention(app: &App, viewer: UserId, chat: &str, days: Option<i
     let lease = journal::begin_deletion(app, Task::Chat { chat, former: Vec::new() }).await?;
     match store::set_days(ChatDb::of(app), chat, viewer, days).await? {
         Ok((_, states)) => {
-            schedule(app, chat, &states.retention).await?;
+            store::schedule(app.db(), chat, &states.retention).await?;
             lease.ack(app);
             Ok(chat)
         }
@@ -46,14 +46,6 @@ fn check_days(days: i64) -> Result<u64, UserError> {
         UserError::new(UserErrorCode::InvalidInput, message, &["daysAfterSeen"])
     };
     u64::try_from(days).ok().filter(|days| *days <= MAX_DAYS).ok_or_else(invalid)
-}
-
-/// Puts a chat into the schedules by which [`sweep`] finds it, after a change. One pipeline; nothing if it is in none.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub(super) async fn schedule(app: &App, chat: ChatId, of: &Retention) -> Result<(), Error> {
-    store::schedule(app.db(), chat, of).await
 }
 
 /// Trims the chats that are due, each by one pass: at most a thousand rows are deleted. Returns the number of chats; more may be due. One pipeline if none is
@@ -92,11 +84,11 @@ async fn trim(app: &App, due: DueChat, kept: Kept) -> Result<(), Error> {
     let removed = store::remove(ChatDb::of(app), chat, &before, ROWS).await?;
     let after = Retention { removed, ..before };
     // Before the entry that has found the chat changes: one of them remains if the process ends here.
-    schedule(app, chat, &after).await?;
+    store::schedule(app.db(), chat, &after).await?;
     store::reschedule(app.db(), due, after.place(due.schedule)).await?;
     // A change since the chat was read has found the entry that was there before.
     if let Some((now, _)) = store::trim(ChatDb::of(app), chat, kept.days).await? {
-        schedule(app, chat, &now).await?;
+        store::schedule(app.db(), chat, &now).await?;
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Settling: the lists of members are derived from the chat.
 
 use super::super::model::MemberState::Request;
-use super::super::model::{ChatKind, Member, MemberState};
+use super::super::model::{BUCKET, ChatKind, Member, MemberState};
 use super::super::store::lists::{self, Entry, SettledEntry};
 use super::super::store::writers::AuthorRange;
 use super::super::store::{self, ChatDb, ChatStates, NewChat, RecentRows, Standing, StepRefusal};
-use super::{publish, retention};
+use super::publish;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
@@ -235,7 +235,6 @@ pub async fn settle_chat(app: &App, chat: ChatId, former: &[UserId], progress: P
     };
     if progress.below == 0 {
         publish::publish_missing(app, chat).await?;
-        retention::schedule(app, chat, &states.retention).await?;
     }
     if progress.below == 0
         && !former.is_empty()
@@ -245,6 +244,8 @@ pub async fn settle_chat(app: &App, chat: ChatId, former: &[UserId], progress: P
     }
     let version = if progress.below == 0 { states.version } else { progress.version };
     if settled >= version && !progress.is_restarted {
+        // Otherwise the lists are settled with it. A node may have lost it.
+        store::retention::schedule(app.db(), chat, &states.retention).await?;
         return Ok(None);
     }
     let is_more = states.members.len() > PASS;
@@ -294,9 +295,9 @@ async fn end(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: 
     let from = if progress.stage == ENDING {
         progress.below
     } else {
-        store::purge::bounds(app.db(), chat).await?.map_or(0, |(removed, _)| removed / super::super::model::BUCKET)
+        store::purge::bounds(app.db(), chat).await?.map_or(0, |(removed, _)| removed / BUCKET)
     };
-    let end = newest / super::super::model::BUCKET + 1;
+    let end = newest / BUCKET + 1;
     let to = (from + BUCKETS).min(end);
     let (mut named, reacted) = store::purge::read_rows(app.db(), chat, from..to).await?;
     named.extend(former);

@@ -1,4 +1,4 @@
-//! Redis, with what every script over a chat is told: how many rows of a chat can be read at most, and the time.
+//! Redis, with the arguments that all scripts over a chat have: the most rows of a chat that can be read, and the time.
 
 use super::super::keys;
 use crate::app::App;

@@ -121,7 +121,8 @@ pub(in super::super) async fn due(db: &Db, kept: Kept, now: Millis, most: usize)
     Ok(found)
 }
 
-/// Puts a chat into the schedules, unless it is there at an earlier time, or with a larger size. One pipeline of scripts; nothing for none.
+/// Puts a chat into the schedules by which [`due`] finds it, unless it is there at an earlier time, or with a larger size. One pipeline of scripts; nothing
+/// for none.
 pub(in super::super) async fn schedule(db: &Db, chat: ChatId, of: &Retention) -> Result<(), Error> {
     db.call_many(schedule_calls(chat, of)).await.map(drop)
 }
