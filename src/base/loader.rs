@@ -156,13 +156,13 @@ mod tests {
 
     /// Each value is the current version, which is cached or must be fetched.
     #[derive(Clone, Default)]
-    struct Versions {
+    struct VersionedFetcher {
         now: Arc<AtomicU32>,
         cached: Arc<AtomicU32>,
         fetches: Arc<AtomicU32>,
     }
 
-    impl Fetch for Versions {
+    impl Fetch for VersionedFetcher {
         type Key = u8;
         type Value = u32;
 
@@ -179,7 +179,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_later_read_never_returns_an_older_value() {
-        let versions = Versions::default();
+        let versions = VersionedFetcher::default();
         let loader = Loader::new(versions.clone());
         assert_eq!(loader.load(1).await.expect("a value"), 0, "the value is cached");
         assert_eq!(versions.fetches.load(Ordering::Relaxed), 0);

@@ -51,11 +51,11 @@ impl KnownScores {
 pub struct ScoresOfSet {
     key: String,
     members: Vec<u64>,
-    source: Source,
+    source: ScoresSource,
 }
 
 /// Where the scores come from.
-enum Source {
+enum ScoresSource {
     Cached(Vec<Option<f64>>),
     /// From Redis, with the version of the key before it is read, if the result can be cached.
     Redis(Option<KeyVersion>),
@@ -65,18 +65,18 @@ impl ScoresOfSet {
     /// Looks the members up in the cache, for a request that began at `since`.
     pub fn new(db: &Db, since: ReadBarrier, key: String, members: Vec<u64>) -> Self {
         let cached = || db.get_cached_one::<KnownScores>(since, &key)?.all(&members);
-        let source = cached().map_or_else(|| Source::Redis(db.key_version(&key)), Source::Cached);
+        let source = cached().map_or_else(|| ScoresSource::Redis(db.key_version(&key)), ScoresSource::Cached);
         Self { key, members, source }
     }
 
     /// The command, unless everything is cached.
     pub fn command(&self) -> Option<Cmd> {
-        matches!(self.source, Source::Redis(_)).then(|| cmd("ZMSCORE").arg(&self.key).arg(&self.members).take())
+        matches!(self.source, ScoresSource::Redis(_)).then(|| cmd("ZMSCORE").arg(&self.key).arg(&self.members).take())
     }
 
     /// The scores of the members in their order, if there is no command.
     pub fn cached(self) -> Option<Vec<Option<f64>>> {
-        if let Source::Cached(scores) = self.source { Some(scores) } else { None }
+        if let ScoresSource::Cached(scores) = self.source { Some(scores) } else { None }
     }
 
     /// The scores of the members in their order, `None` for one that is not in the set. `reply` is called for the reply to the command, if there is one.
@@ -85,8 +85,8 @@ impl ScoresOfSet {
     /// Those of decoding.
     pub fn scores(self, db: &Db, reply: impl FnOnce() -> Value) -> Result<Vec<Option<f64>>, Error> {
         let version = match self.source {
-            Source::Cached(scores) => return Ok(scores),
-            Source::Redis(version) => version,
+            ScoresSource::Cached(scores) => return Ok(scores),
+            ScoresSource::Redis(version) => version,
         };
         let scores: Vec<Option<f64>> = decode::value(reply())?;
         if let Some(version) = version {

@@ -12,11 +12,11 @@ use std::sync::Arc;
 pub struct SpeculativeRead<T> {
     key: String,
     read: CachedRead<T>,
-    source: Source<T>,
+    source: ReadSource<T>,
 }
 
 /// Where the value comes from.
-enum Source<T> {
+enum ReadSource<T> {
     Cached(Speculative<T>),
     /// From Redis, with the version of the key before it is read, if the result can be cached.
     Redis(Option<KeyVersion>),
@@ -26,15 +26,15 @@ impl<T: EstimatedSize + Send + Sync + 'static> SpeculativeRead<T> {
     /// Looks the key up in the cache.
     pub fn new(db: &Db, key: String, read: CachedRead<T>) -> Self {
         let source = match db.get_speculative(key.clone()) {
-            Some(cached) => Source::Cached(cached),
-            None => Source::Redis(db.key_version(&key)),
+            Some(cached) => ReadSource::Cached(cached),
+            None => ReadSource::Redis(db.key_version(&key)),
         };
         Self { key, read, source }
     }
 
     /// The command, unless the value is cached.
     pub fn command(&self) -> Option<Cmd> {
-        matches!(self.source, Source::Redis(_)).then(|| (self.read.0)(&self.key))
+        matches!(self.source, ReadSource::Redis(_)).then(|| (self.read.0)(&self.key))
     }
 
     /// The value as it is since the request began at `since`, or later; `None` if there is none. `reply` is called for the reply to the command, if there is
@@ -44,9 +44,9 @@ impl<T: EstimatedSize + Send + Sync + 'static> SpeculativeRead<T> {
     /// `STORAGE_UNAVAILABLE`, and those of decoding.
     pub async fn finish(self, db: &Db, since: ReadBarrier, reply: impl FnOnce() -> Value) -> Result<Option<Arc<T>>, Error> {
         let (version, reply) = match self.source {
-            Source::Cached(cached) if db.is_confirmed(since, &cached) => return Ok(Some(cached.value)),
-            Source::Cached(_) => (db.key_version(&self.key), db.read((self.read.0)(&self.key)).await?),
-            Source::Redis(version) => (version, reply()),
+            ReadSource::Cached(cached) if db.is_confirmed(since, &cached) => return Ok(Some(cached.value)),
+            ReadSource::Cached(_) => (db.key_version(&self.key), db.read((self.read.0)(&self.key)).await?),
+            ReadSource::Redis(version) => (version, reply()),
         };
         let value = (self.read.1)(reply)?.map(Arc::new);
         if let (Some(version), Some(value)) = (version, &value) {

@@ -9,7 +9,7 @@
 use super::State;
 use super::live::{LiveSlot, OutgoingMessage, RunningOperation};
 use super::response::RequestError;
-use super::stream::{self, ResponseStream, Source};
+use super::stream::{self, EventStreamSource, ResponseStream};
 use crate::base::request::Request;
 use axum::body::Body;
 use axum::response::Response;
@@ -33,7 +33,7 @@ const END: &str = "--\r\n";
 /// The parts of one operation.
 struct OperationParts(Box<RunningOperation>);
 
-impl Source for OperationParts {
+impl EventStreamSource for OperationParts {
     const MEDIA: &'static str = "multipart/mixed;boundary=\"graphql\";subscriptionSpec=\"1.0\"";
     const TRANSPORT: &'static str = "multipart";
     const START: &'static str = concat!(delimiter!(), part!("{}"));

@@ -24,7 +24,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 const SHORT_CHUNK: usize = 1 << 10;
 
 /// The results of one or more operations, in the format of a protocol.
-pub(super) trait Source: Send + 'static {
+pub(super) trait EventStreamSource: Send + 'static {
     /// The media type of the response.
     const MEDIA: &'static str;
     /// The value of the label `transport` in metrics and logs.
@@ -101,7 +101,7 @@ enum StreamPhase {
     Ended,
 }
 
-impl<S: Source> ResponseStream<S> {
+impl<S: EventStreamSource> ResponseStream<S> {
     /// The stream of `source`, which `viewer` has requested, or a client without a session.
     pub(super) fn new(
         state: &State,

@@ -6,7 +6,7 @@
 // The server sends a StreamGap when events are lost. A list that can be read again has `read`, which reads it and returns its sync cursor; it is called
 // at the start and after a gap. Other lists have `begin`, which returns the cursor to start from, so that a connection can end before the first event.
 import { createClient } from 'graphql-ws';
-import { judge } from './judge.js';
+import { decideReconnect } from './reconnect.js';
 import { Waiting } from './waiting.js';
 
 // The server pings every 25 s: a connection without messages for longer is dead, even if no close has arrived.
@@ -41,11 +41,11 @@ export function resume({ query, variables, token = null, read = null, begin = re
       const end = await connection().catch((reason) => reason);
       if (stopped) return;
       if (end === REREAD) continue;
-      const verdict = judge(end);
-      if (verdict.phase) return onState(verdict);
+      const decision = decideReconnect(end);
+      if (decision.phase) return onState(decision);
       const good = cursor !== before || (liveAt !== null && performance.now() - liveAt > GOOD_MS);
       failures = good ? 0 : failures + 1;
-      await waiting.after(failures, verdict.seconds, (seconds) => onState({ phase: 'waiting', seconds }));
+      await waiting.after(failures, decision.seconds, (seconds) => onState({ phase: 'waiting', seconds }));
     }
   }
 

@@ -37,7 +37,7 @@ export function Requests({ follows, friends }: Props) {
       {rows.length === 0 && <p className="hint">Nobody waits for your answer. Requests to follow you and friend requests show here.</p>}
       <ul>
         {rows.map(({ kind, request }) => (
-          <Row key={`${kind} ${request.node.id}`} kind={kind} request={request} onAnswered={() => heading.current?.focus({ preventScroll: true })} />
+          <RequestRow key={`${kind} ${request.node.id}`} kind={kind} request={request} onAnswered={() => heading.current?.focus({ preventScroll: true })} />
         ))}
       </ul>
       {more > 0 && <p className="hint">{more} more wait: answer these first.</p>}
@@ -45,7 +45,7 @@ export function Requests({ follows, friends }: Props) {
   );
 }
 
-function Row({ kind, request: { node, requestedAt }, onAnswered }: { kind: Kind; request: Request; onAnswered: () => void }) {
+function RequestRow({ kind, request: { node, requestedAt }, onAnswered }: { kind: Kind; request: Request; onAnswered: () => void }) {
   const send = usePersonAction();
   const [error, setError] = useState('');
   const [busy, run] = useBusy();

@@ -4,7 +4,7 @@ import { StatusCard } from '../statuses/StatusCard.tsx';
 import { MoreButton } from '../ui/MoreButton.tsx';
 import { useAnnouncement } from '../ui/useAnnouncement.ts';
 import { gapText } from './gaps.ts';
-import type { Row } from './rows.ts';
+import type { TimelineRow } from './rows.ts';
 import type { useRows } from './useRows.ts';
 
 type Rows = Pick<ReturnType<typeof useRows>, 'list' | 'rows' | 'posted' | 'unseen' | 'updateStatus' | 'scrollToTop'>;
@@ -23,7 +23,7 @@ interface Props {
 export function Stream({ timeline, thread, onThread, empty, readOlder, olderError }: Props) {
   const { list, rows, posted, unseen, updateStatus, scrollToTop } = timeline;
   const announcement = useAnnouncement(posted, (count) => (count === 1 ? 'One new post' : `${count} new posts`));
-  const item = (row: Row) => {
+  const item = (row: TimelineRow) => {
     if (row.kind === 'gap') return gapText(row.reason);
     const isOpen = row.status.id === thread;
     const button = { isOpen, toggle: () => onThread(isOpen ? null : row.status.id) };

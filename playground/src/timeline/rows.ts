@@ -14,13 +14,13 @@ export interface Reposter {
   name: string;
 }
 
-export type Row =
+export type TimelineRow =
   | { kind: 'status'; key: string; status: StatusCardFragment; repostedBy: Reposter | null; isNew: boolean }
   | { kind: 'gap'; key: string; reason: string };
 
 let gaps = 0;
 
-export function statusRow(status: StatusCardFragment, repostedBy: Reposter | null = null, isNew = false): Row {
+export function statusRow(status: StatusCardFragment, repostedBy: Reposter | null = null, isNew = false): TimelineRow {
   return { kind: 'status', key: repostedBy ? `${status.id} ${repostedBy.id}` : status.id, status, repostedBy, isNew };
 }
 
@@ -28,7 +28,7 @@ export function statusRow(status: StatusCardFragment, repostedBy: Reposter | nul
 export type Belongs = (status: StatusCardFragment) => boolean;
 
 // Applies an event to the rows.
-export function applyEvent(rows: Row[], event: TimelineEventFragment, belongs?: Belongs): Row[] {
+export function applyEvent(rows: TimelineRow[], event: TimelineEventFragment, belongs?: Belongs): TimelineRow[] {
   if (event.__typename === 'StatusPosted') return [statusRow(event.status, null, true), ...without(rows, (row) => row.key === event.status.id)];
   if (event.__typename === 'StatusEdited') return applyEdit(rows, event.status, belongs);
   if (event.__typename === 'StatusReposted') return applyRepost(rows, event.status, event.repostedBy);
@@ -39,7 +39,7 @@ export function applyEvent(rows: Row[], event: TimelineEventFragment, belongs?: 
 }
 
 // A repost of a status that is near the top adds no row, as in a read of the home.
-function applyRepost(rows: Row[], status: StatusCardFragment, repostedBy: Reposter): Row[] {
+function applyRepost(rows: TimelineRow[], status: StatusCardFragment, repostedBy: Reposter): TimelineRow[] {
   const isNearTop = rows.slice(0, REPOST_ROWS).some((row) => row.kind === 'status' && row.status.id === status.id);
   if (isNearTop) return rows;
   const repost = statusRow(status, repostedBy, true);
@@ -47,7 +47,7 @@ function applyRepost(rows: Row[], status: StatusCardFragment, repostedBy: Repost
 }
 
 // An edit may bring a status in, at its place by the time of posting, or take it out.
-function applyEdit(rows: Row[], status: StatusCardFragment, belongs?: Belongs): Row[] {
+function applyEdit(rows: TimelineRow[], status: StatusCardFragment, belongs?: Belongs): TimelineRow[] {
   if (belongs && !belongs(status)) return without(rows, (row) => row.key === status.id);
   if (!belongs || rows.some((row) => row.key === status.id)) return updateStatus(rows, status);
   const at = rows.findIndex((row) => row.kind === 'status' && row.status.postedAt < status.postedAt);
@@ -55,7 +55,7 @@ function applyEdit(rows: Row[], status: StatusCardFragment, belongs?: Belongs): 
 }
 
 // Updates the counters of a status.
-export function updateStatus(rows: Row[], change: StatusChange): Row[] {
+export function updateStatus(rows: TimelineRow[], change: StatusChange): TimelineRow[] {
   return rows.map((row) => (row.kind === 'status' && row.status.id === change.id ? { ...row, status: { ...row.status, ...change } } : row));
 }
 
@@ -63,8 +63,8 @@ export function updateStatus(rows: Row[], change: StatusChange): Row[] {
 const OF_NOBODY = { viewerHasLiked: false, viewerHasReposted: false, viewerHasBookmarked: false, viewerCanReply: false };
 
 // Clears the likes, reposts and bookmarks of the previous viewer.
-export function withoutLikes(rows: Row[]): Row[] {
+export function withoutLikes(rows: TimelineRow[]): TimelineRow[] {
   return rows.map((row) => (row.kind === 'status' ? { ...row, status: { ...row.status, ...OF_NOBODY } } : row));
 }
 
-const without = (rows: Row[], isGone: (row: Row) => boolean) => rows.filter((row) => !isGone(row));
+const without = (rows: TimelineRow[], isGone: (row: TimelineRow) => boolean) => rows.filter((row) => !isGone(row));

@@ -4,7 +4,7 @@ import { flushSync } from 'react-dom';
 import type { StatusCardFragment } from '../statuses/fragments/StatusCard.generated.ts';
 import type { StatusChange } from '../statuses/LikeButton.tsx';
 import type { TimelineEventFragment } from './fragments/TimelineEvent.generated.ts';
-import { MAX_ROWS, updateStatus, statusRow, applyEvent, withoutLikes, type Belongs, type Reposter, type Row } from './rows.ts';
+import { MAX_ROWS, updateStatus, statusRow, applyEvent, withoutLikes, type Belongs, type Reposter, type TimelineRow } from './rows.ts';
 
 // Events of this period are applied together, with one layout.
 const BATCH_MS = 50;
@@ -19,7 +19,7 @@ export interface Entry {
 
 export function useRows(belongs?: Belongs) {
   const list = useRef<HTMLOListElement>(null);
-  const [rows, setRows] = useState<Row[]>([]);
+  const [rows, setRows] = useState<TimelineRow[]>([]);
   const [posted, setPosted] = useState(0);
   const [unseen, setUnseen] = useState(0);
   const state = useRef({ rows, belongs, queue: [] as TimelineEventFragment[], timer: 0 });

@@ -162,7 +162,7 @@ fn remedy_for_orphan(set: KeyKind, key: &str, owner: &str) -> Remedy {
     }
 }
 
-/// A list's members are the truth of memberships: a repaired member gets a new id there, which the member's side takes over.
+/// The members of a list are authoritative for memberships: a repaired member gets a new id there, which the member's side takes over.
 fn remedies_for_entry(set: KeyKind, key: &str, member: u64) -> Vec<Remedy> {
     let of_list = |list| Remedy::SettleMembership { list, user: UserId(member) };
     match set {

@@ -10,8 +10,8 @@
 //! | `list_tags:{lid}` | ZSET | tag whose public statuses the timeline shows, too → the id of its addition | 20, then `LIMIT_REACHED` |
 //! | `memberships:{uid}` | ZSET | list that the account is on → the membership's id | the number of lists |
 //!
-//! **Truth.** A list exists if `lists:{uid}` names it, and an account is a member if `list:{lid}` exists and `members:{lid}` names the
-//! account. One script changes each of them. `list:{lid}` and `memberships:{uid}` are derived: their writer reads the truth before and
+//! **Source of truth.** A list exists if `lists:{uid}` names it, and an account is a member if `list:{lid}` exists and `members:{lid}` names the
+//! account. One script changes each of them. `list:{lid}` and `memberships:{uid}` are derived: their writer reads the source before and
 //! again afterwards, so both match in any order of changes. Deriving may be repeated at any time, by any process ([`service::settle_list`],
 //! [`service::settle_member`]).
 //!

@@ -291,7 +291,7 @@ async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut 
     Ok(())
 }
 
-/// The accounts in the set of a status are the truth of its likes and bookmarks: a repaired entry gets a new id there, which the account's side takes
+/// The accounts in the set of a status are authoritative for its likes and bookmarks: a repaired entry gets a new id there, which the account's side takes
 /// over. The scores of a profile are its members.
 fn remedies_for_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
     let restamp = Remedy::RestampMember { key: key.to_owned(), member };

@@ -181,7 +181,7 @@ object! {
         #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
         #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
         #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
-    ) -> Result<Connection<versions::Versions>> {
+    ) -> Result<Connection<versions::StatusVersions>> {
         let args = PageArgs { first, after, last, before };
         Box::pin(versions::page_of_versions(request(ctx)?, &self.0.status, args)).await
     }

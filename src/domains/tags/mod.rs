@@ -6,7 +6,7 @@
 //! | `mentions:{uid}` | ZSET | status id → itself: the statuses of others that mention the account | 100,000, the newest |
 //! | `followed_tags:{uid}` | ZSET | name of a tag → the follow's id | 100, then `LIMIT_REACHED` |
 //!
-//! **Truth.** The text of a status and its audience decide in which tags and mentions it is; the statuses, a higher layer, keep both
+//! **Source of truth.** The text of a status and its audience decide in which tags and mentions it is; the statuses, a higher layer, keep both
 //! ([`crate::domains::statuses`]). A status is in a tag while it is public, and in the mentions of an account whatever its audience is: the policy
 //! decides when they are read.
 //!

@@ -10,7 +10,7 @@ pub(super) use reserved::Reservations;
 use super::State;
 use super::live::{LiveSlot, OutgoingMessage, RunningOperation};
 use super::response::RequestError;
-use super::stream::{self, ResponseStream, Source};
+use super::stream::{self, EventStreamSource, ResponseStream};
 use crate::base::request::Request;
 use axum::body::Body;
 use axum::http::HeaderName;
@@ -24,7 +24,7 @@ const TRANSPORT: &str = "sse";
 /// The events of one operation on a connection of its own.
 struct DistinctConnection(Box<RunningOperation>);
 
-impl Source for DistinctConnection {
+impl EventStreamSource for DistinctConnection {
     const MEDIA: &'static str = MEDIA;
     const TRANSPORT: &'static str = TRANSPORT;
     const START: &'static str = event::COMMENT;

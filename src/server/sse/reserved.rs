@@ -17,7 +17,7 @@ use crate::server::live::{
 };
 use crate::server::media::Media;
 use crate::server::response::RequestError;
-use crate::server::stream::{ResponseStream, Source, take_slot};
+use crate::server::stream::{EventStreamSource, ResponseStream, take_slot};
 use crate::server::unread::ResponseReader;
 use axum::extract::{Query, State as Extract};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -254,7 +254,7 @@ impl ReservedStream {
     }
 }
 
-impl Source for AttachedStream {
+impl EventStreamSource for AttachedStream {
     const MEDIA: &'static str = super::MEDIA;
     const TRANSPORT: &'static str = super::TRANSPORT;
     const START: &'static str = event::COMMENT;

@@ -18,7 +18,7 @@ export function CampaignList({ open }: { open: string | null }) {
           <Pages
             document={AdsCampaignsDocument}
             connection={({ viewerCampaigns }) => viewerCampaigns}
-            item={(campaign) => <Row key={campaign.id} campaign={campaign} isOpen={campaign.id === open} />}
+            item={(campaign) => <CampaignRow key={campaign.id} campaign={campaign} isOpen={campaign.id === open} />}
             version={open}
             more="More campaigns"
             empty="You have no campaigns yet. Create the first one."
@@ -34,7 +34,7 @@ export function CampaignList({ open }: { open: string | null }) {
   );
 }
 
-function Row({ campaign, isOpen }: { campaign: AdsCampaignRowFragment; isOpen: boolean }) {
+function CampaignRow({ campaign, isOpen }: { campaign: AdsCampaignRowFragment; isOpen: boolean }) {
   const { id, name, state, isSuspended, spent, budget } = campaign;
   return (
     <li>

@@ -4,7 +4,7 @@ import { useViewer } from '../../session/useSession.ts';
 import { MoreButton } from '../../ui/MoreButton.tsx';
 import { useReturn } from './attention.ts';
 import type { ChatCard, ChatRow } from './lists.ts';
-import { Row } from './Row.tsx';
+import { MessageRow } from './MessageRow.tsx';
 import { Place } from './place.ts';
 import { UnsentRow } from './UnsentRow.tsx';
 import { useMarkSeen } from './useMarkSeen.ts';
@@ -46,7 +46,7 @@ export function RowList({ chat, thread, members, onReply }: Props) {
                   New messages
                 </li>
               )}
-              <Row row={row} before={rows[at - 1] ?? null} chat={chat} members={members} jumpTo={thread.jumpTo} onReply={onReply} />
+              <MessageRow row={row} before={rows[at - 1] ?? null} chat={chat} members={members} jumpTo={thread.jumpTo} onReply={onReply} />
             </Fragment>
           ))}
           {newer === null && texts.map((text) => <UnsentRow key={text.key} text={text} />)}

@@ -4,7 +4,7 @@ import { createContext, use, useEffect, useRef } from 'react';
 import { useClient, type CombinedError } from 'urql';
 import { errorMessagesOf, messageOf } from '../../api/errorMessages.ts';
 import { newKey } from '../../api/new-key.ts';
-import { judge } from '../../live/judge.js';
+import { decideReconnect } from '../../live/reconnect.js';
 import { currentToken } from '../../session/store.ts';
 import { useSession } from '../../session/useSession.ts';
 import type { ChatRow } from './lists.ts';
@@ -114,8 +114,8 @@ function save(key: string, texts: readonly Unsent[]): void {
 // When the same request may succeed: after the seconds that the server named, or with the next connection. Null if it never does.
 function waitOf(error: CombinedError | undefined): { seconds: number | null } | null {
   if (!error) return null;
-  const verdict = error.graphQLErrors.length > 0 ? judge(error.graphQLErrors) : { seconds: null };
-  return verdict.phase === undefined ? verdict : null;
+  const decision = error.graphQLErrors.length > 0 ? decideReconnect(error.graphQLErrors) : { seconds: null };
+  return decision.phase === undefined ? decision : null;
 }
 
 export type Outbox = ReturnType<typeof useOutbox>;

@@ -1,4 +1,4 @@
-//! Repairs of threads, for `waxwing fsck --repair`. Comments and votes are the truth; counts and positions follow from them.
+//! Repairs of threads, for `waxwing fsck --repair`. Comments and votes are authoritative; counts and positions follow from them.
 
 use super::super::audit;
 use super::super::store::{self, repair};

@@ -32,9 +32,9 @@ object! {
 }
 
 /// The versions of a status.
-pub(super) struct Versions;
+pub(super) struct StatusVersions;
 
-impl ConnectionKind for Versions {
+impl ConnectionKind for StatusVersions {
     const CONNECTION: &'static str = "StatusVersionConnection";
     const EDGE: &'static str = "StatusVersionEdge";
     type Node = StatusVersionObject;
@@ -46,7 +46,7 @@ impl ConnectionKind for Versions {
 ///
 /// # Errors
 /// As [`service::versions`].
-pub(super) async fn page_of_versions(request: &Request, status: &Status, args: PageArgs) -> Result<Connection<Versions>> {
+pub(super) async fn page_of_versions(request: &Request, status: &Status, args: PageArgs) -> Result<Connection<StatusVersions>> {
     let page = service::versions(&request.app, status, &args).await?;
     let total = TotalCount::Loaded(service::version_count(status) as u64);
     let version = |_, version| (StatusVersionObject(version), EmptyFields);

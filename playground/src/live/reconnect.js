@@ -10,7 +10,7 @@ const PASSING = ['UNREAD_RESPONSES', 'STORAGE_UNAVAILABLE', 'OVERLOADED', 'RATE_
 
 // `end` is a close event, an array of GraphQL errors, or any other error. Returns { seconds } to reconnect, with null unless the server named a wait; or
 // the final phase.
-export function judge(end) {
+export function decideReconnect(end) {
   if (Array.isArray(end)) return ofErrors(end);
   const { code, reason } = end ?? {};
   if (LOG_IN_AGAIN.includes(code)) return { phase: 'login' };

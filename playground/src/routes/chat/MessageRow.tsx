@@ -23,7 +23,7 @@ interface Props {
   onReply: ((row: ChatRow) => void) | null;
 }
 
-export function Row(props: Props) {
+export function MessageRow(props: Props) {
   const viewer = useViewer();
   const { row } = props;
   if (row.kind !== 'TEXT') {
