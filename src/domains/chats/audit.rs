@@ -3,7 +3,7 @@
 mod retention;
 
 use super::keys::{self, KeyKind};
-use super::model::{BUCKET, MAX_CHATS, MAX_MEMBERS, Member, REMEMBERED_FOR, Role, Row};
+use super::model::{BUCKET, ChatRole, ChatRow, MAX_CHATS, MAX_MEMBERS, Member, REMEMBERED_FOR};
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -159,7 +159,7 @@ async fn check_members(reader: &AuditReader, chat: ChatId, key: &str, found: &mu
         found.add_with(key, format!("holds more than {MAX_MEMBERS}"), members.len().to_string());
     }
     let kind = reader.query([chat], |chat| cmd("HGET").arg(keys::chat(chat)).arg("kind").take()).await?;
-    let owners = members.values().filter(|member| member.role == Role::Owner).count();
+    let owners = members.values().filter(|member| member.role == ChatRole::Owner).count();
     if kind.read::<Option<String>>(&chat).flatten().as_deref() == Some("group") && owners != 1 {
         found.add_with(key, "has not exactly one owner", owners.to_string());
     }
@@ -171,7 +171,7 @@ async fn check_members(reader: &AuditReader, chat: ChatId, key: &str, found: &mu
         let settle = [Remedy::SettleChat { chat, user: *user }];
         if missing.contains(user) {
             found.add_repairable(key, format!("{} in it is not an account", user.0), settle);
-        } else if !reader.is_young(member.joined) {
+        } else if !reader.is_young(member.joined_id) {
             let is_listed = states.read::<u64>(user) == Some(1);
             let is_former = former.read::<Option<f64>>(user).flatten().is_some();
             if is_listed != member.state.is_shown() || is_former == is_listed {
@@ -186,7 +186,7 @@ async fn check_members(reader: &AuditReader, chat: ChatId, key: &str, found: &mu
 async fn check_rows(reader: &AuditReader, chat: ChatId, bucket: u64, key: &str, found: &mut Findings) -> Result<(), Error> {
     let mut rows = Vec::new();
     for (number, record) in fields_of(reader, key).await? {
-        match (audit::number(&number).filter(|number| number / BUCKET == bucket), Row::parse(&record)) {
+        match (audit::number(&number).filter(|number| number / BUCKET == bucket), ChatRow::parse(&record)) {
             (Some(number), Some(row)) => rows.push((number, row)),
             _ => found.add(key, format!("its row {number} cannot be read")),
         }
@@ -231,9 +231,9 @@ async fn check_reactions(
     found: &mut Findings,
 ) -> Result<(), Error> {
     let row = reader.query([sequence], |number| cmd("HGET").arg(keys::rows_with(chat, number)).arg(number).take()).await?;
-    let row = row.read::<Option<String>>(&sequence).flatten().and_then(|record| Row::parse(&record));
+    let row = row.read::<Option<String>>(&sequence).flatten().and_then(|record| ChatRow::parse(&record));
     let size = reader.query([key], |key| cmd("ZCARD").arg(key).take()).await?.read::<u64>(&key).unwrap_or(0);
-    match row.filter(Row::is_present_text) {
+    match row.filter(ChatRow::is_present_text) {
         None => found.add(key, "there is no such text"),
         Some(row) if row.reactions.iter().map(|(_, count)| count).sum::<u64>() != size => {
             found.add_with(key, "its text has another number of reactions", size.to_string());

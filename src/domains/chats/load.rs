@@ -1,6 +1,6 @@
 //! The batch loaders of chats and their rows. A chat exists for its members only.
 
-use super::model::{ChatSettings, ChatView, Row};
+use super::model::{ChatRow, ChatSettings, ChatView};
 use super::store::rows::{ReactionKey, RowRange};
 use super::store::{self, ChatDb, writers::AuthorRange};
 use crate::app::App;
@@ -33,7 +33,7 @@ pub struct ChatRowFetcher(pub Db);
 
 impl Fetch for ChatRowFetcher {
     type Key = ChatMessageId;
-    type Value = Option<Arc<Row>>;
+    type Value = Option<Arc<ChatRow>>;
 
     fn bytes(value: &Self::Value) -> usize {
         value.as_ref().map_or(0, |row| row.text.len())

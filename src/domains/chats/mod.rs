@@ -93,8 +93,8 @@ pub use load::{
     TextNumberFetcher,
 };
 pub use model::{
-    ChatFilter, ChatHistory, ChatKind, ChatList, ChatSettings, ChatState, ChatView, MAX_ADDED, MAX_CHATS, MAX_DELIVERED_SHOWN,
-    MAX_EMOJI, MAX_MEMBERS, MAX_REQUESTS, Member, MemberState, MessageKind, Role, Row, TEXT_BYTES, WhoMayWrite,
+    ChatFilter, ChatHistory, ChatKind, ChatList, ChatRole, ChatRow, ChatSettings, ChatState, ChatView, MAX_ADDED, MAX_CHATS,
+    MAX_DELIVERED_SHOWN, MAX_EMOJI, MAX_MEMBERS, MAX_REQUESTS, Member, MemberState, MessageKind, TEXT_BYTES, WhoMayWrite,
 };
 pub use service::ChatEventContent;
 pub use service::delivery::DeliveryFetcher;

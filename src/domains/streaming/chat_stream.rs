@@ -107,7 +107,7 @@ fn without_earlier_positions(mut events: Vec<Candidate>) -> Vec<Candidate> {
     let mut members = HashSet::new();
     events.reverse();
     events.retain(|(chat, event, _)| match event {
-        ChatEvent::Moved { member, .. } => members.insert((*chat, *member)),
+        ChatEvent::PositionsChanged { member, .. } => members.insert((*chat, *member)),
         _ => true,
     });
     events.reverse();

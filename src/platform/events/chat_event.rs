@@ -20,7 +20,7 @@ pub enum ChatEvent {
     /// The reactions to a text have changed.
     Reacted(u64),
     /// A member has seen more, or more was delivered to it.
-    Moved {
+    PositionsChanged {
         /// The member.
         member: UserId,
         /// Whether it has seen more.
@@ -75,7 +75,7 @@ mod tests {
             ChatEvent::Edited(7),
             ChatEvent::Deleted(7),
             ChatEvent::Reacted(7),
-            ChatEvent::Moved { member, has_seen: true },
+            ChatEvent::PositionsChanged { member, has_seen: true },
             ChatEvent::Changed(member),
             ChatEvent::Created,
             ChatEvent::Ended { member, row: 9 },

@@ -93,6 +93,8 @@ pub(super) struct Chat {
     /// Who joined first is first. Empty once the chat has ended.
     pub(super) members: Vec<Member>,
     pub(super) rows: Vec<Row>,
+    /// After how many days messages are deleted that all have seen.
+    pub(super) days: Option<i64>,
 }
 
 /// The result of an operation.
@@ -271,6 +273,7 @@ impl Model {
             }
             O::Accept(by, chat) => self.chats[*chat].member_mut(*by).state = State::Active,
             O::Decline(by, chat) => self.decline(*by, *chat),
+            O::Retention(_, chat, days) => self.chats[*chat].days = *days,
             O::Settings(by, who, shares) => {
                 self.who[*by] = who.unwrap_or(self.who[*by]);
                 self.shares[*by] = shares.unwrap_or(self.shares[*by]);
@@ -287,7 +290,7 @@ impl Model {
         let Some(chat) = self.direct(a, b) else {
             let of = |user, state| Member::new(user, Role::Member, state, user, time);
             let members = vec![of(a, State::Active), of(b, State::Unstarted)];
-            self.chats.push(Chat { name: None, shows_all: true, members, rows: Vec::new() });
+            self.chats.push(Chat { name: None, shows_all: true, members, rows: Vec::new(), days: None });
             return;
         };
         let member = self.chats[chat].member_mut(a);
@@ -304,7 +307,7 @@ impl Model {
                 members.push(Member::new(*user, Role::Member, self.joins_as(*user, by), by, self.time));
             }
         }
-        self.chats.push(Chat { name: Some(name.to_owned()), shows_all, members, rows: Vec::new() });
+        self.chats.push(Chat { name: Some(name.to_owned()), shows_all, members, rows: Vec::new(), days: None });
     }
 
     /// Writes a row: it is activity for all members from whom no block hides it.

@@ -52,6 +52,8 @@ pub(super) enum Operation {
     Accept(usize, usize),
     Decline(usize, usize),
     Settings(usize, Option<Who>, Option<bool>),
+    /// The days after which messages are deleted that all have seen, longer than a test takes; none for those of the server.
+    Retention(usize, usize, Option<i64>),
 }
 
 impl Operation {
@@ -83,7 +85,8 @@ impl Operation {
             | O::Archive(by, chat, _)
             | O::Clear(by, chat)
             | O::Accept(by, chat)
-            | O::Decline(by, chat) => (*by, *chat),
+            | O::Decline(by, chat)
+            | O::Retention(by, chat, _) => (*by, *chat),
             _ => panic!("{self:?} names no chat"),
         }
     }
@@ -133,6 +136,7 @@ impl Operation {
             O::Clear(_, chat) => ("deleteChatHistory", json!({ "chatId": of_chat(chat) })),
             O::Accept(_, chat) => ("acceptChatRequest", json!({ "chatId": of_chat(chat) })),
             O::Decline(_, chat) => ("declineChatRequest", json!({ "chatId": of_chat(chat) })),
+            O::Retention(_, chat, days) => ("setChatRetention", json!({ "chatId": of_chat(chat), "daysAfterSeen": days })),
             O::Settings(_, who, shares) => {
                 let mut input = json!({});
                 if let Some(who) = who {
@@ -306,7 +310,7 @@ impl Dice<'_> {
     fn of_members(&mut self, chat: usize) -> Operation {
         use Operation as O;
         let (by, user) = (self.manager(chat), self.member(chat));
-        match self.below(17) {
+        match self.below(19) {
             0..5 => O::Add(by, chat, (0..=self.below(3)).map(|_| self.user()).collect()),
             5..8 => O::Remove(by, chat, user),
             8..12 => {
@@ -314,6 +318,9 @@ impl Dice<'_> {
                 O::SetRole(by, chat, user, role)
             }
             12..15 => O::Leave(user, chat),
+            15 | 16 => {
+                O::Retention(by, chat, *[None, Some(1), Some(365), Some(366), Some(-1)].choose(self.random).expect("days"))
+            }
             _ => O::Rename(by, chat, self.name()),
         }
     }

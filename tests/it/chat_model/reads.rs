@@ -159,7 +159,7 @@ impl Reader<'_> {
     pub(super) async fn card(&self, chat: usize) -> Value {
         let query = "query($id: ID!) { node(id: $id) { ... on Chat {
             kind name history membersCount newestSequence viewerPeer { login } viewerState viewerCanSend viewerUnreadCount viewerHasMuted
-            viewerMutedUntil viewerHasArchived viewerMember { role seenSequence deliveredSequence }
+            viewerMutedUntil viewerHasArchived daysAfterSeen viewerMember { role seenSequence deliveredSequence }
             members(first: 100) { totalCount edges { node { user { login } role seenSequence deliveredSequence } } } } } }";
         let mut card = self.data(query, json!({ "id": self.world.chats[chat] })).await["node"].take();
         if card.is_null() {

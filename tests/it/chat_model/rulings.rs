@@ -174,6 +174,10 @@ impl Model {
             O::Archive(_, _, false) if is_request => return None,
             O::Archive(_, _, true) | O::Clear(..) => refuse(is_request, "FORBIDDEN"),
             O::Decline(..) => refuse(!is_request, "NOT_FOUND"),
+            O::Retention(_, _, days) => {
+                refuse(days.is_some_and(|days| !(0..=365).contains(&days)), "INVALID_INPUT");
+                refuse(!is_direct && member.role != Role::Owner, "FORBIDDEN");
+            }
             _ => {}
         }
         Some(codes)

@@ -115,6 +115,7 @@ impl Model {
             "viewerHasMuted": self.is_muted(member),
             "viewerMutedUntil": until,
             "viewerHasArchived": member.place == Place::Archive,
+            "daysAfterSeen": chat.days,
             "viewerMember": { "role": name(member.role), "seenSequence": member.seen, "deliveredSequence": member.delivered },
             "members": self.members(viewer, chat),
         })
@@ -122,11 +123,8 @@ impl Model {
 
     /// The members in their order, as lines.
     fn members(&self, viewer: usize, chat: &Chat) -> Vec<String> {
+        // Of a direct chat, who began it is the first.
         let mut members: Vec<&Member> = chat.members.iter().collect();
-        if chat.is_direct() {
-            // Both have joined when it was begun: the lower id is the first.
-            members.sort_by_key(|member| member.user);
-        }
         members.sort_by_key(|member| member.role);
         let line = |member: &Member| {
             let is_own = member.user == viewer;

@@ -53,6 +53,26 @@ async fn the_other_has_the_chat_from_the_first_row_on() {
 }
 
 #[tokio::test]
+async fn who_begins_a_direct_chat_is_its_first_member() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let [cyd, dan] = app.users(["cyd", "dan"]).await;
+    for (first, second) in [(&bea, &ada), (&cyd, &dan)] {
+        befriend(first, second).await;
+        let chat = start(first, second).await;
+        send(first, &chat, "one").await;
+        start(second, first).await;
+        for actor in [first, second] {
+            let answer = actor.run("ChatMembers", json!({ "id": chat, "first": 2 })).await;
+            let logins = [0, 1].map(|at| answer.pointer(&format!("/data/node/members/edges/{at}/node/user/login")).cloned());
+            let logins = logins.map(|login| login.unwrap_or_else(|| panic!("{answer}")));
+            assert_eq!(logins, [first.login.as_str(), second.login.as_str()]);
+        }
+    }
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
 async fn a_direct_chat_has_no_roles() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;

@@ -1,9 +1,10 @@
 //! Texts: bounds, replies, edits, deletions.
 
-use super::{assert_sound, badge, befriend, card, codes, group, open, rows, run, run_ok, send, start};
+use super::{assert_sound, badge, befriend, card, codes, group, inbox, open, rows, run, run_ok, send, start};
 use crate::support::TestApp;
 use serde_json::{Value, json};
 use waxwing::base::ids::{ChatId, ChatMessageId};
+use waxwing::platform::idempotency::{IdempotentRequest, service as idempotency};
 
 #[tokio::test]
 async fn a_text_has_bounds() {
@@ -130,6 +131,29 @@ async fn an_idempotency_key_sends_once() {
     };
     assert_eq!(made("k").await, made("k").await);
     assert_ne!(made("k").await, made("l").await);
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_text_that_is_sent_again_is_the_latest_activity() {
+    let app = TestApp::start().await;
+    let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
+    befriend(&ada, &bea).await;
+    befriend(&ada, &cyd).await;
+    let (with_bea, with_cyd) = (open(&ada, &bea).await, open(&ada, &cyd).await);
+    // The first attempt ended before its commit.
+    let first = IdempotentRequest::new("sendMessage", "k", &format!("{with_bea}\n\none"));
+    let id = app.app.next_id().await.expect("an id");
+    assert_eq!(idempotency::bind_noted(&app.app, ada.user_id(), &first, id).await.expect("bound").id, id);
+    send(&cyd, &with_cyd, "two").await;
+    let sent = run_ok(&ada, "SendMessage", json!({ "chatId": with_bea, "text": "one", "idempotencyKey": "k" })).await;
+    for actor in [&ada, &bea] {
+        assert_eq!(inbox(actor, "INBOX").await[0], with_bea);
+    }
+    send(&cyd, &with_cyd, "three").await;
+    let again = run_ok(&ada, "SendMessage", json!({ "chatId": with_bea, "text": "one", "idempotencyKey": "k" })).await;
+    assert_eq!(again["chatMessage"]["id"], sent["chatMessage"]["id"]);
+    assert_eq!(inbox(&ada, "INBOX").await, [&with_cyd, &with_bea].map(String::as_str), "it was sent once");
     assert_sound(&app).await;
 }
 

@@ -182,7 +182,7 @@ const READS: [Row; 17] = [
             "-",
         ],
     ),
-    ("direct members", ["author, OWN", "null, OWN", "author, OWN", "author, OWN", "author, OWN", "author, OWN", "-", "-", "-"]),
+    ("direct members", ["OWN, author", "OWN, null", "OWN, author", "OWN, author", "OWN, author", "OWN, author", "-", "-", "-"]),
     (
         "pendingMessages",
         [
@@ -244,7 +244,7 @@ const NO: &str = "FORBIDDEN";
 const BAD: &str = "INVALID_INPUT";
 
 /// What each viewer may do in the group; `text` is the author's first, and `last` its answer to that. In this order: what ends a membership comes last.
-const IN_GROUP: [Row; 22] = [
+const IN_GROUP: [Row; 23] = [
     ("sendMessage", [OK, OK, OK, OK, NF, NF, NF, NF, NONE]),
     ("sendMessage > text", [OK, NF, NF, NF, NF, NF, NF, NF, NONE]),
     ("sendMessage > last", [OK, NF, NF, OK, NF, NF, NF, NF, NONE]),
@@ -259,6 +259,7 @@ const IN_GROUP: [Row; 22] = [
     ("removeChatMember", [NO, NO, NO, NO, NF, NF, NF, NF, NONE]),
     ("setChatMemberRole", [NO, NO, NO, NO, NF, NF, NF, NF, NONE]),
     ("renameChat", [NO, NO, NO, NO, NF, NF, NF, NF, NONE]),
+    ("setChatRetention", [NO, NO, NO, NO, NF, NF, NF, NF, NONE]),
     ("muteChat", [OK, OK, OK, OK, NF, NF, NF, NF, NONE]),
     ("unmuteChat", [OK, OK, OK, OK, NF, NF, NF, NF, NONE]),
     ("archiveChat", [OK, OK, OK, OK, NF, NF, NF, NF, NONE]),
@@ -270,7 +271,7 @@ const IN_GROUP: [Row; 22] = [
 ];
 
 /// The same in the direct chat with the author, whose text is `text`; `own` is the viewer's.
-const IN_DIRECT: [Row; 23] = [
+const IN_DIRECT: [Row; 24] = [
     ("sendMessage", [OK, NO, NO, OK, OK, OK, NF, NF, NONE]),
     ("sendMessage > text", [OK, NO, NO, OK, OK, OK, NF, NF, NONE]),
     ("editMessage", [NO, NO, NO, NO, NO, NO, NF, NF, NONE]),
@@ -284,6 +285,7 @@ const IN_DIRECT: [Row; 23] = [
     ("removeChatMember", [NO, NO, NO, NO, NO, NO, NF, NF, NONE]),
     ("setChatMemberRole", [NO, NO, NO, NO, NO, NO, NF, NF, NONE]),
     ("renameChat", [NO, NO, NO, NO, NO, NO, NF, NF, NONE]),
+    ("setChatRetention", [OK, OK, OK, OK, OK, OK, NF, NF, NONE]),
     ("leaveChat", [NO, NO, NO, NO, NO, NO, NF, NF, NONE]),
     ("muteChat", [OK, OK, OK, OK, OK, OK, NF, NF, NONE]),
     ("unmuteChat", [OK, OK, OK, OK, OK, OK, NF, NF, NONE]),
@@ -319,6 +321,7 @@ impl World {
             "removeChatMember" => json!({ "chatId": chat, "userId": author }),
             "setChatMemberRole" => json!({ "chatId": chat, "userId": author, "role": "MEMBER" }),
             "renameChat" => json!({ "chatId": chat, "name": "mine" }),
+            "setChatRetention" => json!({ "chatId": chat, "daysAfterSeen": 365 }),
             "createGroupChat" => json!({ "name": "new", "userIds": [author] }),
             "startDirectChat" => json!({ "userId": author }),
             _ => json!({ "chatId": chat }),

@@ -10,7 +10,7 @@ use waxwing::base::ids::{SessionId, UserId};
 use waxwing::base::request::{Loaders, Request};
 use waxwing::base::viewer::Viewer;
 use waxwing::domains::chats::service::{self as chats, MuteUntil, NewGroup, NewMessage};
-use waxwing::domains::chats::{ChatHistory, MAX_ADDED, Role};
+use waxwing::domains::chats::{ChatHistory, ChatRole, MAX_ADDED};
 
 /// Members of the group beside its owner and the poster: all of them have accepted.
 const MEMBERS: usize = 60;
@@ -100,7 +100,7 @@ async fn create_group(app: &App, people: &[UserId], made: &mut Chats) {
             made.texts.push(answered.clone());
         }
     }
-    assert!(chats::set_role(app, &loaders(app, owner), owner, &made.group, &poster, Role::Admin).await.is_ok(), "a role");
+    assert!(chats::set_role(app, &loaders(app, owner), owner, &made.group, &poster, ChatRole::Admin).await.is_ok(), "a role");
     assert!(chats::set_retention(app, owner, &made.group, Some(365)).await.is_ok(), "a retention");
     assert!(chats::edit_message(app, &loaders(app, owner), owner, &made.text, &FLAG.repeat(2_000)).await.is_ok(), "an edit");
     // One emoji only: a cursor is valid for one emoji.

@@ -1,6 +1,6 @@
 //! Members of chats in GraphQL.
 
-use super::super::model::Role;
+use super::super::model::ChatRole;
 use super::super::service::ShownMember;
 use super::accounts::find_account;
 use crate::base::ids::source;
@@ -10,7 +10,7 @@ use async_graphql::connection::EmptyFields;
 use async_graphql::{Context, Result};
 
 schema_enum! {
-    Role as "ChatRole";
+    ChatRole as "ChatRole";
 }
 
 /// A member of a chat as the viewer sees it.
@@ -20,10 +20,10 @@ object! {
     /// A member of a chat.
     "ChatMember": ChatMemberObject(shown) {
         /// Role of the member. `MEMBER` in a direct chat.
-        "role" role: Role = shown.member.role;
+        "role" role: ChatRole = shown.member.role;
 
         /// Time of joining.
-        "joinedAt" joined_at: DateTime = DateTime(source::time_of(shown.member.joined));
+        "joinedAt" joined_at: DateTime = DateTime(source::time_of(shown.member.joined_id));
 
         /// Read position: sequence number up to which the member has seen all messages. 0 if it has seen none, and if it has not accepted the chat. Null if the
         /// member or the viewer has turned read receipts off (`sharesSeen`).

@@ -1,6 +1,6 @@
 //! Messages of chats in GraphQL.
 
-use super::super::model::{ChatView, MessageKind, Role};
+use super::super::model::{ChatRole, ChatView, MessageKind};
 use super::super::service::{self, ShownMessage};
 use super::accounts::find_account;
 use crate::base::ids::{ChatMessageId, GlobalId, UserId};
@@ -59,7 +59,7 @@ object! {
         "isHidden" is_hidden: bool = shown.is_hidden;
 
         /// New role of `subject`. Null for kinds other than `ROLE_CHANGED`.
-        "role" role: Option<Role> = shown.row.role;
+        "role" role: Option<ChatRole> = shown.row.role;
     }
 
     /// Account that sent the message, or made the change. Null if the account or the message was deleted, if the message is hidden, and if the viewer cannot

@@ -1,6 +1,6 @@
 //! Mutations of chats, their messages and their members.
 
-use super::super::model::{ChatHistory, Role};
+use super::super::model::{ChatHistory, ChatRole};
 use super::super::service::{self, NewGroup, NewMessage};
 use super::{ChatMemberObject, ChatMessageObject, ChatObject, load_current};
 use crate::base::error::Outcome;
@@ -104,7 +104,7 @@ struct SetChatMemberRoleInput {
     /// Id of the member.
     user_id: ID,
     /// New role. `OWNER` transfers the group: the viewer becomes an admin.
-    role: Role,
+    role: ChatRole,
 }
 
 /// Input of `leaveChat`.

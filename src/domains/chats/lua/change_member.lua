@@ -14,6 +14,11 @@ if action == 'start' then
   if unlisted then me.placed = ARGV[4] end
   me.state, me.by = 'A', '0'
   if unlisted then me.cleared = 0 end
+  local peer = chat.kind == 'direct' and member(other_of(chat, me.uid))
+  if peer and peer.state == 'N' and peer.order < me.order then
+    me.order, peer.order = peer.order, me.order
+    save(peer)
+  end
 elseif action == 'accept' then
   changed = me.state == 'R'
   me.state, me.by = 'A', '0'

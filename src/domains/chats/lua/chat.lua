@@ -148,12 +148,22 @@ local function raise(uid, number)
   if redis.call('HLEN', KEYS[2]) <= MOST_DELIVERED then redis.call('ZADD', KEYS[4], 'GT', int(number), uid) end
 end
 
--- The number of texts above what a member has seen.
+-- The number of texts above a position that a member can read.
+local function texts_after(chat, m, seen)
+  local from = math.max(seen, m.first - 1, chat.oldest - 1) + 1
+  if from > chat.newest then return 0 end
+  -- Most members of a group have seen the same.
+  chat.counts = chat.counts or {}
+  if not chat.counts[from] then
+    chat.counts[from] = redis.call('BITCOUNT', KEYS[5], bit_of(chat, from), bit_of(chat, chat.newest), 'BIT')
+  end
+  return chat.counts[from]
+end
+
+-- What a member has seen, and the number of texts above it.
 local function texts_above(chat, m)
   local seen = tonumber(redis.call('ZSCORE', KEYS[3], m.uid) or 0)
-  local from = math.max(seen, m.first - 1, chat.oldest - 1) + 1
-  if from > chat.newest then return seen, 0 end
-  return seen, redis.call('BITCOUNT', KEYS[5], bit_of(chat, from), bit_of(chat, chat.newest), 'BIT')
+  return seen, texts_after(chat, m, seen)
 end
 
 -- What retention says of a chat: the lowest stored row, the last deleted one, the newest, the days or -, and since when its oldest row is seen by all, or 0.
@@ -169,11 +179,16 @@ local function states(chat, uids)
   table.insert(found, chat.version > chat.settled and int(redis.call('HLEN', KEYS[2])) or '0')
   table.insert(found, int(chat.oldest))
   table.insert(found, retention_of(chat))
-  for _, uid in ipairs(uids) do
-    local m, seen, count = member(uid), 0, 0
-    if m then seen, count = texts_above(chat, m) end
+  if #uids == 0 then return found end
+  local records, positions = redis.call('HMGET', KEYS[2], unpack(uids)), redis.call('ZMSCORE', KEYS[3], unpack(uids))
+  for at, uid in ipairs(uids) do
+    local record, seen, count = records[at] or '', 0, 0
+    if record ~= '' then
+      seen = tonumber(positions[at] or 0)
+      count = texts_after(chat, parse(uid, record), seen)
+    end
     table.insert(found, uid)
-    table.insert(found, m and m.record or '')
+    table.insert(found, record)
     table.insert(found, int(count))
     table.insert(found, int(seen))
   end

@@ -1,7 +1,7 @@
 -- react_to_text.lua - adds or removes a reaction to a text, or all reactions of an account.
 -- KEYS those of chat.lua and, last, chat_reactions of the text, all of {c}
 -- ARGV 1 first bucket, that of the text  2 number of the text  3 who reacts  4 `add`, `remove` or `purge`  5 id of the reaction  6 the most emoji  7 emoji
--- Returns {ok} | {none} no such chat, member or text | {kind} the row is no text | {waits} the member has not accepted | {limit} too many emoji
+-- Returns {ok} | {ok, same} it was there before this step | {none} no such chat, member or text | {kind} the row is no text | {waits} the member has not accepted | {limit} too many emoji
 local chat = fetch()
 local me = chat and member(ARGV[3])
 if ARGV[4] ~= 'purge' then
@@ -39,7 +39,10 @@ local changed = false
 if ARGV[4] == 'add' then
   local at = place(ARGV[7])
   if not at and #list >= tonumber(ARGV[6]) then return { 'limit' } end
-  changed = not redis.call('ZSCORE', KEYS[11], ARGV[7] .. ' ' .. ARGV[3])
+  local had = redis.call('ZSCORE', KEYS[11], ARGV[7] .. ' ' .. ARGV[3])
+  -- A step that was sent again finds its own reaction.
+  if had and had ~= ARGV[5] then return { 'ok', 'same' } end
+  changed = not had
   if changed then
     redis.call('ZADD', KEYS[11], ARGV[5], ARGV[7] .. ' ' .. ARGV[3])
     if at then

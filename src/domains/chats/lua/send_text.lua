@@ -1,7 +1,7 @@
 -- send_text.lua - appends a text, once for each id. Activates the membership of the sender, and makes a new direct chat visible to the peer.
 -- KEYS those of chat.lua, all of {c}
--- ARGV 1 first bucket  2 id of the message  3 sender  4 now, ms  5 the row that it answers, or 0  6 state of the other if this is the first text to it, or ''
---   7 the most texts before acceptance  8 ids to remember  9 for how long, ms  10 text
+-- ARGV 1 first bucket  2 id of the step  3 sender  4 now, ms  5 the row that it answers, or 0  6 state of the other if this is the first text to it, or ''
+--   7 the most texts before acceptance  8 ids to remember  9 for how long, ms  10 activity  11 text
 -- Returns what chat.lua says of states, after `ok` and the number of the row | {again} the rows need other keys | {none} no such chat or member | {limit} too
 --   many texts before acceptance | {reply} no such message to reply to | {undecided} the state of the other must be decided
 local chat = fetch()
@@ -28,7 +28,7 @@ end
 
 chat.sent = math.max(chat.sent, tonumber(ARGV[4]))
 if peer then chat.floor = math.max(me.cleared, peer.cleared) end
-local number = append(chat, base, ARGV[2], 'T', me.uid, ARGV[5] .. ' 0 - ' .. ARGV[10])
+local number = append(chat, base, ARGV[10], 'T', me.uid, ARGV[5] .. ' 0 - ' .. ARGV[11])
 redis.call('SETBIT', KEYS[5], bit_of(chat, number), 1)
 if chat.kind == 'group' then
   redis.call('ZADD', KEYS[7], 0, bytes(me.uid) .. bytes(number))

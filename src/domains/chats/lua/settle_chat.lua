@@ -37,17 +37,23 @@ if had > version then
   return { before == '-' and 2 or 0 }
 end
 
--- A key that may be empty after a removal is not used again.
-local function place(list, unread, muted)
+-- A key that may be empty after a removal is not used again. With `stays`, the chat is in this list already and in no other one.
+local function place(list, unread, muted, stays)
   local score = string.format('%.0f', activity)
-  if list == 'I' then redis.call('ZADD', KEYS[2], score, chat) else redis.call('ZREM', KEYS[2], chat) end
-  if list == 'A' then redis.call('ZADD', KEYS[3], score, chat) else redis.call('ZREM', KEYS[3], chat) end
+  for at, of in ipairs({ 'I', 'A', 'Q' }) do
+    if list == of then
+      redis.call('ZADD', KEYS[1 + at], score, chat)
+    elseif not stays then
+      redis.call('ZREM', KEYS[1 + at], chat)
+    end
+  end
   if unread then redis.call('ZADD', KEYS[5], score, chat) else redis.call('ZREM', KEYS[5], chat) end
+  -- Without a record of a mute, an unread chat is not among the muted ones.
+  if muted == nil and stays then return end
   if unread and muted then redis.call('ZADD', KEYS[6], score, chat) else redis.call('ZREM', KEYS[6], chat) end
 end
 if not is_shown then
   place('-')
-  redis.call('ZREM', KEYS[4], chat)
   redis.call('HDEL', KEYS[1], chat)
   redis.call('ZREM', KEYS[7], chat)
   if ARGV[11] == '1' then redis.call('ZADD', KEYS[8], ARGV[2], chat) else redis.call('ZREM', KEYS[8], chat) end
@@ -56,7 +62,8 @@ end
 
 activity = math.max(activity, tonumber(ARGV[4]))
 local until_ms = redis.call('ZSCORE', KEYS[7], chat)
-local muted = until_ms and tonumber(until_ms) > tonumber(ARGV[9])
+local muted = nil
+if until_ms then muted = tonumber(until_ms) > tonumber(ARGV[9]) end
 local cleared = tonumber(ARGV[6])
 local list = 'I'
 if ARGV[3] == 'R' then
@@ -70,14 +77,13 @@ elseif before == 'A' then
   if list == 'A' and newest > 0 and tonumber(ARGV[14]) > since then archived = ARGV[14] end
 end
 local unread = list == 'I' and ARGV[5] == '1'
-place(list, unread, muted)
+-- A new row leaves most chats in their list. Without one, all keys are written: what repairs lists settles them again.
+local stays = state and list == before and newest > considered
+place(list, unread, muted, stays)
 write(ARGV[2], list)
-redis.call('ZREM', KEYS[8], chat)
+if not stays then redis.call('ZREM', KEYS[8], chat) end
 local result = { 1 }
-if list ~= 'Q' then
-  redis.call('ZREM', KEYS[4], chat)
-else
-  redis.call('ZADD', KEYS[4], string.format('%.0f', activity), chat)
+if list == 'Q' then
   local over = redis.call('ZCARD', KEYS[4]) - tonumber(ARGV[10])
   if over > 0 then
     for _, oldest in ipairs(redis.call('ZRANGE', KEYS[4], 0, math.min(over, 10) - 1)) do table.insert(result, oldest) end

@@ -5,7 +5,7 @@ use crate::base::named::named_enum;
 
 named_enum! {
     /// Role of a member. A direct chat has members only.
-    pub enum Role {
+    pub enum ChatRole {
         /// The one owner of a group.
         Owner = "owner",
         /// An administrator: adds and removes members, renames the group, deletes messages.
@@ -15,7 +15,7 @@ named_enum! {
     }
 }
 
-impl Role {
+impl ChatRole {
     /// The stored letter.
     pub(in super::super) const fn letter(self) -> char {
         match self {
@@ -71,38 +71,62 @@ impl MemberState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
     /// The role.
-    pub role: Role,
+    pub role: ChatRole,
     /// The place in the order of joining.
-    pub order: u64,
+    pub join_order: u64,
     /// The lowest row that the member can read.
-    pub first: u64,
+    pub first_readable: u64,
     /// The id of the joining, which contains its time.
-    pub joined: u64,
+    pub joined_id: u64,
     /// The state.
     pub state: MemberState,
     /// The number of texts that the member has written before the other of a direct chat has accepted it.
-    pub texts: u64,
+    pub texts_before_acceptance: u64,
     /// The member's newest text; 0 for none.
-    pub wrote: u64,
+    pub newest_text: u64,
     /// The activity above which the chat is in the lists, after the member has deleted the history; 0 if it is listed in any case.
-    pub cleared: u64,
+    pub cleared_activity: u64,
     /// The id of the joining, or of the latest starting while it was in no list.
-    pub placed: u64,
+    pub placed_id: u64,
     /// The account from which the request came, while it waits.
-    pub by: Option<UserId>,
+    pub requested_by: Option<UserId>,
 }
 
 impl Member {
     /// A new membership from the first row on.
-    pub const fn new(role: Role, order: u64, joined: u64, state: MemberState, by: Option<UserId>) -> Self {
-        Self { role, order, first: 1, joined, state, texts: 0, wrote: 0, cleared: 0, placed: joined, by }
+    pub const fn new(role: ChatRole, join_order: u64, joined_id: u64, state: MemberState, requested_by: Option<UserId>) -> Self {
+        Self {
+            role,
+            join_order,
+            first_readable: 1,
+            joined_id,
+            state,
+            texts_before_acceptance: 0,
+            newest_text: 0,
+            cleared_activity: 0,
+            placed_id: joined_id,
+            requested_by,
+        }
     }
 
     /// The stored form: `role order first joined state texts wrote cleared placed by`. `lua/chat.lua` has the same.
     pub(in super::super) fn record(&self) -> String {
-        let Self { role, order, first, joined, state, texts, wrote, cleared, placed, by } = self;
-        let (role, state, by) = (role.letter(), state.letter(), by.map_or(0, |by| by.0));
-        format!("{role} {order} {first} {joined} {state} {texts} {wrote} {cleared} {placed} {by}")
+        let Self {
+            role,
+            join_order,
+            first_readable,
+            joined_id,
+            state,
+            texts_before_acceptance,
+            newest_text,
+            cleared_activity,
+            placed_id,
+            requested_by,
+        } = self;
+        let (role, state, requested_by) = (role.letter(), state.letter(), requested_by.map_or(0, |by| by.0));
+        format!(
+            "{role} {join_order} {first_readable} {joined_id} {state} {texts_before_acceptance} {newest_text} {cleared_activity} {placed_id} {requested_by}"
+        )
     }
 
     /// Parses the stored form; `None` if it is invalid.
@@ -110,13 +134,24 @@ impl Member {
         let mut parts = record.split(' ');
         let mut part = || parts.next();
         let number = |text: Option<&str>| text?.parse::<u64>().ok();
-        let role = Role::of_letter(part()?)?;
-        let (order, first, joined) = (number(part())?, number(part())?, number(part())?);
+        let role = ChatRole::of_letter(part()?)?;
+        let (join_order, first_readable, joined_id) = (number(part())?, number(part())?, number(part())?);
         let state = MemberState::of_letter(part()?)?;
-        let (texts, wrote, cleared) = (number(part())?, number(part())?, number(part())?);
-        let (placed, by) = (number(part())?, number(part())?);
-        let by = Some(UserId(by)).filter(|by| by.0 > 0);
-        part().is_none().then_some(Self { role, order, first, joined, state, texts, wrote, cleared, placed, by })
+        let (texts_before_acceptance, newest_text, cleared_activity) = (number(part())?, number(part())?, number(part())?);
+        let (placed_id, requested_by) = (number(part())?, number(part())?);
+        let requested_by = Some(UserId(requested_by)).filter(|by| by.0 > 0);
+        part().is_none().then_some(Self {
+            role,
+            join_order,
+            first_readable,
+            joined_id,
+            state,
+            texts_before_acceptance,
+            newest_text,
+            cleared_activity,
+            placed_id,
+            requested_by,
+        })
     }
 }
 
@@ -126,11 +161,20 @@ mod tests {
 
     #[test]
     fn a_membership_survives_the_round_trip() {
-        let new = Member::new(Role::Owner, 1, 77, MemberState::Active, None);
+        let new = Member::new(ChatRole::Owner, 1, 77, MemberState::Active, None);
         assert_eq!(new.record(), "O 1 1 77 A 0 0 0 77 0");
-        for role in Role::ALL {
+        for role in ChatRole::ALL {
             for state in MemberState::ALL {
-                let member = Member { role, state, by: Some(UserId(9)), wrote: 5, cleared: 4, texts: 3, first: 2, ..new };
+                let member = Member {
+                    role,
+                    state,
+                    requested_by: Some(UserId(9)),
+                    newest_text: 5,
+                    cleared_activity: 4,
+                    texts_before_acceptance: 3,
+                    first_readable: 2,
+                    ..new
+                };
                 assert_eq!(Member::parse(&member.record()), Some(member));
             }
         }

@@ -10,9 +10,9 @@ use crate::base::ids::{ChatId, UserId};
 use crate::base::named::named_enum;
 use crate::base::text::{TextRules, max_bytes};
 use crate::platform::idempotency::check_key;
-pub use member::{Member, MemberState, Role};
+pub use member::{ChatRole, Member, MemberState};
 pub(super) use retention::{DAYS_OF_SERVER, MAX_DAYS, Retention, SPAN, Schedule, days_of};
-pub use row::{MessageKind, Row};
+pub use row::{ChatRow, MessageKind};
 
 /// The most members of a group.
 pub const MAX_MEMBERS: usize = 500;
@@ -167,7 +167,7 @@ pub struct ChatView {
     /// The number of members.
     pub members: u64,
     /// The newest row, if there is one.
-    pub last: Option<Row>,
+    pub last: Option<ChatRow>,
     /// The viewer's membership.
     pub member: Member,
     /// The position up to which the viewer has seen rows.
@@ -187,7 +187,7 @@ pub struct ChatView {
 impl ChatView {
     /// The lowest row that the viewer can read.
     pub fn first_readable(&self) -> u64 {
-        self.member.first.max(self.oldest)
+        self.member.first_readable.max(self.oldest)
     }
 
     /// Whether the viewer can read a row.
@@ -197,7 +197,7 @@ impl ChatView {
 
     /// Whether retention has taken rows that the viewer could read otherwise.
     pub const fn is_trimmed(&self) -> bool {
-        self.taken >= self.member.first
+        self.taken >= self.member.first_readable
     }
 
     /// The other account of a direct chat.
@@ -227,7 +227,7 @@ impl ChatView {
     /// Whether the viewer has sent all messages that are allowed before the other account accepts a direct chat.
     pub fn has_reached_request_limit(&self) -> bool {
         let waits = |(_, peer): &(UserId, Member)| matches!(peer.state, MemberState::Request | MemberState::Declined);
-        self.peer.as_ref().is_some_and(waits) && self.member.texts >= TEXTS_BEFORE_ACCEPTANCE as u64
+        self.peer.as_ref().is_some_and(waits) && self.member.texts_before_acceptance >= TEXTS_BEFORE_ACCEPTANCE as u64
     }
 }
 

@@ -1,6 +1,6 @@
 //! A row of a chat, and its stored form.
 
-use super::member::Role;
+use super::member::ChatRole;
 use crate::base::clock::Millis;
 use crate::base::ids::UserId;
 use crate::base::named::named_enum;
@@ -25,7 +25,7 @@ named_enum! {
 
 /// A row of a chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ChatRow {
     /// The kind.
     pub kind: MessageKind,
     /// The account that did it; `None` if it was deleted.
@@ -35,7 +35,7 @@ pub struct Row {
     /// The account that a change of members is about; `None` if it was deleted, and for other rows.
     pub subject: Option<UserId>,
     /// The new role of the subject, if it has changed.
-    pub role: Option<Role>,
+    pub role: Option<ChatRole>,
     /// The row that a text answers.
     pub reply_to: Option<u64>,
     /// When the text was edited.
@@ -48,7 +48,7 @@ pub struct Row {
     pub text: String,
 }
 
-impl Row {
+impl ChatRow {
     /// Whether it is a text that is not deleted.
     pub fn is_present_text(&self) -> bool {
         self.kind == MessageKind::Text && !self.is_deleted
@@ -101,7 +101,7 @@ impl Row {
             }
             "R" => {
                 let (subject, role) = rest.split_once(' ')?;
-                Self { subject: account(subject)?, role: Some(Role::of_letter(role)?), ..self }
+                Self { subject: account(subject)?, role: Some(ChatRole::of_letter(role)?), ..self }
             }
             "N" => Self { text: rest.to_owned(), ..self },
             "D" => self,
@@ -135,23 +135,23 @@ mod tests {
 
     #[test]
     fn stored_rows_are_parsed() {
-        let text = Row::parse("T 7 1000 3 0 👍:2,❤️:1 a  b, c\n1").expect("a text");
+        let text = ChatRow::parse("T 7 1000 3 0 👍:2,❤️:1 a  b, c\n1").expect("a text");
         assert_eq!((text.kind, text.sender, text.sent_at, text.reply_to), (MessageKind::Text, Some(UserId(7)), 1000, Some(3)));
         assert_eq!((text.edited_at, text.text.as_str(), text.is_present_text()), (None, "a  b, c\n1", true));
         assert_eq!(text.reactions, [("👍".to_owned(), 2), ("❤️".to_owned(), 1)]);
-        let edited = Row::parse("T 7 1000 0 2000 - x").expect("an edited text");
+        let edited = ChatRow::parse("T 7 1000 0 2000 - x").expect("an edited text");
         assert_eq!((edited.edited_at, edited.reply_to, edited.reactions.len()), (Some(2000), None, 0));
-        let deleted = Row::parse("D 0 1000").expect("a deleted text");
+        let deleted = ChatRow::parse("D 0 1000").expect("a deleted text");
         assert_eq!((deleted.sender, deleted.is_deleted, deleted.is_present_text()), (None, true, false));
-        let joined = Row::parse("J 7 1000 8").expect("a joining");
+        let joined = ChatRow::parse("J 7 1000 8").expect("a joining");
         assert_eq!((joined.kind, joined.subject), (MessageKind::MemberJoined, Some(UserId(8))));
-        assert_eq!(Row::parse("L 8 1000 0").expect("a leaving").subject, None);
-        assert_eq!(Row::parse("X 7 1000 8").expect("a removal").kind, MessageKind::MemberRemoved);
-        let role = Row::parse("R 7 1000 8 A").expect("a role");
-        assert_eq!((role.subject, role.role), (Some(UserId(8)), Some(Role::Admin)));
-        assert_eq!(Row::parse("N 7 1000 The new one").expect("a name").text, "The new one");
+        assert_eq!(ChatRow::parse("L 8 1000 0").expect("a leaving").subject, None);
+        assert_eq!(ChatRow::parse("X 7 1000 8").expect("a removal").kind, MessageKind::MemberRemoved);
+        let role = ChatRow::parse("R 7 1000 8 A").expect("a role");
+        assert_eq!((role.subject, role.role), (Some(UserId(8)), Some(ChatRole::Admin)));
+        assert_eq!(ChatRow::parse("N 7 1000 The new one").expect("a name").text, "The new one");
         for invalid in ["", "T", "T 7 1000", "T x 1 0 0 - a", "T 7 1 0 0 👍 a", "Z 7 1000", "J 7 1000", "R 7 1000 8 Z", "D 7"] {
-            assert_eq!(Row::parse(invalid), None, "{invalid}");
+            assert_eq!(ChatRow::parse(invalid), None, "{invalid}");
         }
     }
 }

@@ -67,7 +67,7 @@ async fn decline_from(app: &App, user: UserId, other: UserId) -> Result<(), Erro
     for view in rows::views(ChatDb::of(app), user, &chats).await?.into_iter().flatten() {
         let is_from = match view.kind {
             ChatKind::Direct => view.peer_id() == Some(other),
-            ChatKind::Group => view.member.by == Some(other),
+            ChatKind::Group => view.member.requested_by == Some(other),
         };
         if is_from {
             requests::decline_unchecked(app, user, view.id).await?;

@@ -49,7 +49,7 @@ fn note(app: &App, viewer: UserId, positions: Vec<(ChatId, u64)>) {
         match store::deliver(ChatDb::of(&own), viewer, &positions).await {
             Ok(()) => {
                 let chats: Vec<ChatId> = positions.iter().map(|(chat, _)| *chat).collect();
-                publish::publish_moved(&own, &chats, viewer, false);
+                publish::publish_positions(&own, &chats, viewer, false);
             }
             Err(error) => tracing::debug!(%error, "what was delivered is not noted"),
         }

@@ -1,7 +1,7 @@
 //! The delivery of events: whom they concern, and what they show at that moment. The rules are those of reads: a member that has left, or whom a block
 //! separates, receives nothing from that moment on.
 
-use super::super::model::{ChatKind, ChatView, MAX_DELIVERED_SHOWN, Member, MemberState, MessageKind, Row};
+use super::super::model::{ChatKind, ChatRow, ChatView, MAX_DELIVERED_SHOWN, Member, MemberState, MessageKind};
 use super::super::store::events as store;
 use super::super::store::rows;
 use super::delivery::deliver;
@@ -40,7 +40,7 @@ pub enum ChatEventContent {
     /// A text with other reactions.
     Reacted(Arc<ChatView>, ShownMessage),
     /// A member with other positions.
-    Moved(Arc<ChatView>, ShownMember),
+    PositionsChanged(Arc<ChatView>, ShownMember),
     /// A chat that the viewer has changed for itself, or has received; `None` if it does not exist for the viewer any more.
     Changed(ChatId, Option<Arc<ChatView>>),
     /// A member that is typing.
@@ -114,8 +114,8 @@ fn recipients_among(members: &[(UserId, Member)], event: ChatEvent) -> Vec<UserI
         // They concern one account, whether or not it is a member.
         ChatEvent::Changed(account) | ChatEvent::Ended { member: account, .. } => vec![account],
         ChatEvent::Created => members.iter().map(|(user, _)| *user).collect(),
-        ChatEvent::Moved { member, .. } if is_small && is_active(member) => active().collect(),
-        ChatEvent::Moved { member, .. } => vec![member],
+        ChatEvent::PositionsChanged { member, .. } if is_small && is_active(member) => active().collect(),
+        ChatEvent::PositionsChanged { member, .. } => vec![member],
         ChatEvent::Typing(member) if is_small && is_active(member) => active().filter(|user| *user != member).collect(),
         ChatEvent::Typing(_) => Vec::new(),
         ChatEvent::Rows { .. } | ChatEvent::Edited(_) | ChatEvent::Deleted(_) | ChatEvent::Reacted(_) => active().collect(),
@@ -153,7 +153,7 @@ pub async fn load_event(
         ChatEvent::Changed(account) if account == viewer => Ok(Some(ChatEventContent::Changed(chat, view))),
         // Who has joined later has a row.
         ChatEvent::Created => {
-            let view = view.filter(|view| view.member.joined == chat.0);
+            let view = view.filter(|view| view.member.joined_id == chat.0);
             Ok(view.map(|view| ChatEventContent::Changed(chat, Some(view))))
         }
         ChatEvent::Ended { member, row } if member == viewer => {
@@ -163,14 +163,14 @@ pub async fn load_event(
         ChatEvent::Edited(sequence) | ChatEvent::Deleted(sequence) | ChatEvent::Reacted(sequence) => {
             load_text_event(loaders, view, event, ChatMessageId { chat, sequence }).await
         }
-        ChatEvent::Moved { member, has_seen } => load_moved(app, loaders, viewer, view, member, has_seen).await,
+        ChatEvent::PositionsChanged { member, has_seen } => load_positions(app, loaders, viewer, view, member, has_seen).await,
         ChatEvent::Typing(member) => load_typing(loaders, viewer, view, member).await,
     }
 }
 
 /// The leaving of the last member, whose row was not written since the chat has ended with it.
 fn ended(viewer: UserId, id: ChatMessageId, now: Millis) -> ChatEventContent {
-    let row = Row {
+    let row = ChatRow {
         kind: MessageKind::MemberLeft,
         sender: Some(viewer),
         sent_at: now,
@@ -253,7 +253,7 @@ async fn load_text_event(
     })
 }
 
-async fn load_moved(
+async fn load_positions(
     app: &App,
     loaders: &Loaders,
     viewer: UserId,
@@ -269,7 +269,7 @@ async fn load_moved(
     }
     let Some(found) = find_member(app, loaders, viewer, view.id, member).await? else { return Ok(None) };
     let is_told = is_own || (found.member.state == MemberState::Active && (found.seen.is_some() || !has_seen));
-    Ok(is_told.then_some(ChatEventContent::Moved(view, found)))
+    Ok(is_told.then_some(ChatEventContent::PositionsChanged(view, found)))
 }
 
 async fn load_typing(

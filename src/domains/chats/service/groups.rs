@@ -1,7 +1,7 @@
 //! Groups: creation, members, roles and names.
 
-use super::super::model::{self, ChatHistory, ChatKind, MAX_ADDED, Member, MemberState, Role};
-use super::super::store::{self, ChatDb, ChatStates, Ending, NewChat, NewMember, StepRefusal, StepResult};
+use super::super::model::{self, ChatHistory, ChatKind, ChatRole, MAX_ADDED, Member, MemberState};
+use super::super::store::{self, ChatDb, ChatStates, MembershipEnd, NewChat, NewMember, StepRefusal, StepResult};
 use super::invitations::{self, InvitationResult};
 use super::{charge, charge_many, not_found, publish, refusal, settle};
 use crate::app::App;
@@ -76,9 +76,9 @@ async fn create_once(app: &App, loaders: &Loaders, (id, viewer): (u64, UserId), 
     charge(app, Limit::Chats, viewer).await?;
     charge_many(app, Limit::ChatMembers, viewer, invited.len()).await?;
     let by = |state: MemberState| (state == MemberState::Request).then_some(viewer);
-    let owner = (viewer, Member::new(Role::Owner, 1, id.0, MemberState::Active, None));
+    let owner = (viewer, Member::new(ChatRole::Owner, 1, id.0, MemberState::Active, None));
     let others = invited.iter().zip(2..);
-    let others = others.map(|((user, state), order)| (*user, Member::new(Role::Member, order, id.0, *state, by(*state))));
+    let others = others.map(|((user, state), order)| (*user, Member::new(ChatRole::Member, order, id.0, *state, by(*state))));
     let members: Vec<(UserId, Member)> = std::iter::once(owner).chain(others).collect();
     let lease = journal::begin(app, Task::Chat { chat: id, former: Vec::new() }).await?;
     let chat = NewChat { kind: ChatKind::Group, name, history: new.history, members: &members };
@@ -184,11 +184,11 @@ async fn invite_new(
     invite(loaders, viewer, &ids, false).await
 }
 
-fn refuse_role(kind: ChatKind, role: Role) -> Outcome<()> {
+fn refuse_role(kind: ChatKind, role: ChatRole) -> Outcome<()> {
     match (kind, role) {
         (ChatKind::Direct, _) => Err(refusal(StepRefusal::Direct)),
-        (ChatKind::Group, Role::Member) => Err(refusal(StepRefusal::Forbidden)),
-        (ChatKind::Group, Role::Owner | Role::Admin) => Ok(()),
+        (ChatKind::Group, ChatRole::Member) => Err(refusal(StepRefusal::Forbidden)),
+        (ChatKind::Group, ChatRole::Owner | ChatRole::Admin) => Ok(()),
     }
 }
 
@@ -217,15 +217,15 @@ pub async fn leave(app: &App, loaders: &Loaders, viewer: UserId, chat: &str) -> 
     let chat = ChatId::from_global(chat).ok_or_else(not_found)?;
     charge(app, Limit::ChatSettings, viewer).await?;
     let view = loaders.chats.load(chat).await?.ok_or_else(not_found)?;
-    end_membership(app, chat, view.newest, viewer, Ending::Leave).await
+    end_membership(app, chat, view.newest, viewer, MembershipEnd::Leave).await
 }
 
 /// Ends a membership of a group. The journal, the commit and the lists.
 ///
 /// # Errors
 /// The refusals of the step.
-pub(super) async fn end_membership(app: &App, chat: ChatId, newest: u64, by: UserId, ending: Ending) -> Outcome<ChatId> {
-    let user = if let Ending::Remove(user) = ending { user } else { by };
+pub(super) async fn end_membership(app: &App, chat: ChatId, newest: u64, by: UserId, ending: MembershipEnd) -> Outcome<ChatId> {
+    let user = if let MembershipEnd::Remove(user) = ending { user } else { by };
     let ids = [app.next_id().await?, app.next_id().await?];
     let lease = journal::begin_deletion(app, Task::Chat { chat, former: vec![user] }).await?;
     let step = store::leave(ChatDb::of(app), chat, newest, by, ending, ids, app.now()).await?;
@@ -253,7 +253,7 @@ pub async fn remove_member(app: &App, loaders: &Loaders, viewer: UserId, chat: &
     {
         return Err(refusal(StepRefusal::Target));
     }
-    end_membership(app, chat, view.newest, viewer, Ending::Remove(user)).await
+    end_membership(app, chat, view.newest, viewer, MembershipEnd::Remove(user)).await
 }
 
 /// Changes the role of a member of a group; `Owner` hands the group over. The same role again changes nothing. A charge, the chat, the journal and the
@@ -267,7 +267,7 @@ pub async fn set_role(
     viewer: UserId,
     chat: &str,
     user: &str,
-    role: Role,
+    role: ChatRole,
 ) -> Outcome<(ChatId, UserId)> {
     let chat = ChatId::from_global(chat).ok_or_else(not_found)?;
     charge(app, Limit::ChatSettings, viewer).await?;

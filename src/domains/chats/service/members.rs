@@ -73,7 +73,7 @@ pub async fn find_member(
 
 /// The position of a member: larger is earlier in the list.
 fn position(member: &Member) -> u64 {
-    (1 << 52) - ((member.role as u64) << 48) - member.order
+    (1 << 52) - ((member.role as u64) << 48) - member.join_order
 }
 
 struct MemberListing<'a> {

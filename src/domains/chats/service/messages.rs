@@ -1,6 +1,6 @@
 //! Chats and messages as a viewer sees them.
 
-use super::super::model::{ChatKind, ChatView, MemberState, MessageKind, Row};
+use super::super::model::{ChatKind, ChatRow, ChatView, MemberState, MessageKind};
 use super::forbidden;
 use super::invitations::{self, InvitationResult};
 use crate::base::error::{Error, Outcome};
@@ -18,7 +18,7 @@ pub struct ShownMessage {
     /// The id.
     pub id: ChatMessageId,
     /// The row.
-    pub row: Arc<Row>,
+    pub row: Arc<ChatRow>,
     /// Whether a block hides its content in a group.
     pub is_hidden: bool,
 }
@@ -64,8 +64,11 @@ pub(super) async fn show(
 }
 
 /// Shows texts of accounts that were deleted as deleted, before they are. The accounts are those that clients usually select.
-async fn without_deleted_senders(loaders: &Loaders, mut rows: Vec<Option<Arc<Row>>>) -> Result<Vec<Option<Arc<Row>>>, Error> {
-    let sender_of = |row: &Row| row.sender.filter(|_| row.is_present_text());
+async fn without_deleted_senders(
+    loaders: &Loaders,
+    mut rows: Vec<Option<Arc<ChatRow>>>,
+) -> Result<Vec<Option<Arc<ChatRow>>>, Error> {
+    let sender_of = |row: &ChatRow| row.sender.filter(|_| row.is_present_text());
     let senders: Vec<UserId> = rows.iter().flatten().filter_map(|row| sender_of(row)).collect();
     // The viewer's account in the same pipeline, for the blocks that hide texts.
     let (accounts, _) = try_join!(loaders.users.load_many(senders.iter().copied()), relations::load_kinds(loaders))?;

@@ -55,10 +55,10 @@ async fn publish_change(app: &App, lease: EntryLease, viewer: UserId, chat: Chat
         // What was seen before moves nothing.
         MemberChange::See(row) if row < seen => return lease.ack(app),
         MemberChange::See(_) => {
-            publish::publish_moved(app, &[chat], viewer, true);
+            publish::publish_positions(app, &[chat], viewer, true);
             return lease.ack(app);
         }
-        MemberChange::Clear if states.newest > 0 => publish::publish_moved(app, &[chat], viewer, true),
+        MemberChange::Clear if states.newest > 0 => publish::publish_positions(app, &[chat], viewer, true),
         MemberChange::Clear | MemberChange::Start(_) | MemberChange::Accept | MemberChange::Decline => {}
     }
     publish::finish(app, lease, chat, 0, vec![ChatEvent::Changed(viewer)], None).await;

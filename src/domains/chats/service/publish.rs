@@ -103,9 +103,9 @@ pub(super) async fn publish_missing(app: &App, chat: ChatId) -> Result<(), Error
 
 /// The members whose positions are about to be published by this process, and whether they have seen more.
 #[derive(Clone, Default)]
-struct MovedMembers(Arc<Mutex<HashMap<(ChatId, UserId), bool>>>);
+struct UnpublishedPositions(Arc<Mutex<HashMap<(ChatId, UserId), bool>>>);
 
-impl MovedMembers {
+impl UnpublishedPositions {
     /// Removes a member of chats.
     fn remove(&self, chats: &[ChatId], member: UserId) {
         let mut members = self.lock();
@@ -133,8 +133,8 @@ impl MovedMembers {
 
 /// Publishes in the background that a member has seen more of chats (`has_seen`), or that more was delivered to it: for each chat at most once a second,
 /// with the positions at delivery. Two pipelines, however many chats.
-pub(super) fn publish_moved(app: &App, chats: &[ChatId], member: UserId, has_seen: bool) {
-    let waiting = app.extension::<MovedMembers>();
+pub(super) fn publish_positions(app: &App, chats: &[ChatId], member: UserId, has_seen: bool) {
+    let waiting = app.extension::<UnpublishedPositions>();
     let mut rest: Vec<ChatId> = chats.iter().copied().filter(|chat| waiting.note((*chat, member), has_seen)).collect();
     if rest.is_empty() {
         return;
@@ -158,14 +158,19 @@ pub(super) fn publish_moved(app: &App, chats: &[ChatId], member: UserId, has_see
 }
 
 /// Publishes the positions of a member in those chats where its last ones are a second old; returns the others.
-async fn publish_ready(app: &App, waiting: &MovedMembers, chats: &[ChatId], member: UserId) -> Result<Vec<ChatId>, Error> {
+async fn publish_ready(
+    app: &App,
+    waiting: &UnpublishedPositions,
+    chats: &[ChatId],
+    member: UserId,
+) -> Result<Vec<ChatId>, Error> {
     let account = events::term_hasher(app).await?.author(member);
     let begun = store::acquire_throttles(app.db(), Throttle::Positions, chats, account, POSITION_INTERVAL).await?;
     let (mut ready, mut still) = (Vec::new(), Vec::new());
     for (chat, begun) in chats.iter().zip(begun) {
         if begun {
             let has_seen = waiting.lock().remove(&(*chat, member)).unwrap_or_default();
-            ready.push((*chat, ChatEvent::Moved { member, has_seen }));
+            ready.push((*chat, ChatEvent::PositionsChanged { member, has_seen }));
         } else {
             still.push(*chat);
         }

@@ -2,7 +2,7 @@
 
 use super::super::model::{BUCKET, ChatKind};
 use super::super::store::purge::PurgeMemberResult;
-use super::super::store::{self, ChatDb, Ending, StepRefusal, lists};
+use super::super::store::{self, ChatDb, MembershipEnd, StepRefusal, lists};
 use super::{groups, publish, requests, settle};
 use crate::app::App;
 use crate::base::error::{Error, Refusal};
@@ -117,7 +117,7 @@ async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
     }
     while store::purge::purge_texts(ChatDb::of(app), chat, user, TEXTS).await? == TEXTS {}
     if states.members.iter().any(|standing| standing.member.is_some()) {
-        match groups::end_membership(app, chat, states.newest, user, Ending::Leave).await {
+        match groups::end_membership(app, chat, states.newest, user, MembershipEnd::Leave).await {
             Ok(_) | Err(Refusal::User(_)) => {}
             Err(Refusal::Fatal(error)) => return Err(error),
         }

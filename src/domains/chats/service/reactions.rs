@@ -45,8 +45,9 @@ pub async fn react(
     let task = Task::ChatText { chat: id.chat, sequence: id.sequence };
     let lease = if is_added { journal::begin(app, task).await? } else { journal::begin_deletion(app, task).await? };
     match store::react(ChatDb::of(app), id.chat, id.sequence, viewer, Some((emoji, is_added)), step).await? {
-        Ok(()) => {
-            publish::finish(app, lease, id.chat, 0, vec![ChatEvent::Reacted(id.sequence)], None).await;
+        Ok(is_changed) => {
+            let events = is_changed.then_some(ChatEvent::Reacted(id.sequence)).into_iter().collect();
+            publish::finish(app, lease, id.chat, 0, events, None).await;
             Ok(id)
         }
         Err(step) => {

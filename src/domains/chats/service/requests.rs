@@ -1,7 +1,7 @@
 //! Requests: chats that wait for an answer.
 
 use super::super::model::{ChatKind, MAX_REQUESTS, MemberState};
-use super::super::store::{ChatDb, ChatStates, Ending, MemberChange, lists, rows};
+use super::super::store::{ChatDb, ChatStates, MemberChange, MembershipEnd, lists, rows};
 use super::{charge, groups, not_found, own};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal};
@@ -36,7 +36,7 @@ pub async fn decline(app: &App, loaders: &Loaders, viewer: UserId, chat: &str) -
 async fn decline_in(app: &App, user: UserId, chat: ChatId, kind: ChatKind, newest: u64) -> Outcome<ChatId> {
     match kind {
         ChatKind::Direct => own::change(app, user, chat, MemberChange::Decline).await,
-        ChatKind::Group => groups::end_membership(app, chat, newest, user, Ending::Decline).await,
+        ChatKind::Group => groups::end_membership(app, chat, newest, user, MembershipEnd::Decline).await,
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) async fn decline_blocked(app: &App, user: UserId, chat: ChatId, state
     };
     let from = match states.kind {
         ChatKind::Direct => states.pair.iter().copied().find(|other| *other != user),
-        ChatKind::Group => member.by,
+        ChatKind::Group => member.requested_by,
     };
     match from {
         Some(from) if relations::block_state(app, user, from).await?.blocks => decline_unchecked(app, user, chat).await,

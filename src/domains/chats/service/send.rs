@@ -45,8 +45,9 @@ pub async fn send(app: &App, loaders: &Loaders, viewer: UserId, new: NewMessage)
     let view = loaders.chats.load(chat).await?.ok_or_else(not_found)?;
     let id = app.next_id().await?;
     let reply_to = new.reply_to.as_deref();
+    let new_text = |step| NewText { id: step, activity: id, sender: viewer, reply_to: None, peer: None, text: &text };
     let Some(key) = new.idempotency_key.as_deref() else {
-        let sequence = send_once(app, loaders, &view, (id, viewer), reply_to, &text).await?;
+        let sequence = send_once(app, loaders, &view, reply_to, new_text(id)).await?;
         return Ok(ChatMessageId { chat, sequence });
     };
     let input = format!("{}\n{}\n{text}", new.chat, reply_to.unwrap_or_default());
@@ -56,7 +57,7 @@ pub async fn send(app: &App, loaders: &Loaders, viewer: UserId, new: NewMessage)
         return Ok(ChatMessageId { chat, sequence });
     }
     // The chat remembers its newest texts by their ids; the result, which is remembered as long as the key, is noted.
-    let sent = send_once(app, loaders, &view, (bound.id, viewer), reply_to, &text).await;
+    let sent = send_once(app, loaders, &view, reply_to, new_text(bound.id)).await;
     match &sent {
         Ok(sequence) => idempotency::complete(app, viewer, &keyed, bound.id, *sequence).await,
         // An earlier request may have sent the text.
@@ -77,19 +78,17 @@ async fn reply_target(loaders: &Loaders, view: &ChatView, global: Option<&str>) 
     }
 }
 
-/// Sends a text, once for each id. Returns the number of its row.
+/// Sends a text, once for each id of a step, as the answer to `reply_to`. Returns the number of its row.
 async fn send_once(
     app: &App,
     loaders: &Loaders,
     view: &Arc<ChatView>,
-    (id, sender): (u64, UserId),
     reply_to: Option<&str>,
-    text: &str,
+    mut new: NewText<'_>,
 ) -> Outcome<u64> {
-    let reply_to = reply_target(loaders, view, reply_to).await?;
+    new.reply_to = reply_target(loaders, view, reply_to).await?;
     messages::refuse_blocked_direct(loaders, view, "chatId").await?;
-    let peer = peer_state(loaders, view).await?;
-    let mut new = NewText { id, sender, reply_to, peer, text };
+    new.peer = peer_state(loaders, view).await?;
     let lease = journal::begin(app, Task::Chat { chat: view.id, former: Vec::new() }).await?;
     let mut step = store::send(ChatDb::of(app), view.id, view.newest, &new, app.now()).await?;
     if step == Err(StepRefusal::Undecided)

@@ -4,7 +4,7 @@ use super::super::model::MemberState::Request;
 use super::super::model::{BUCKET, ChatKind, Member, MemberState};
 use super::super::store::lists::{self, Entry, SettledEntry};
 use super::super::store::writers::AuthorRange;
-use super::super::store::{self, ChatDb, ChatStates, NewChat, RecentRows, Standing, StepRefusal};
+use super::super::store::{self, ChatDb, ChatStates, MemberSnapshot, NewChat, RecentRows, StepRefusal};
 use super::publish;
 use crate::app::App;
 use crate::base::error::Error;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Members whose lists one pass settles, with at most nine keys each.
 const PASS: usize = 100;
 /// Commands that the lists of a member cost: what they derive from is read, then its account, then they are written.
-const COMMANDS: u64 = 17;
+const COMMANDS: u64 = 13;
 /// The stage in which the rows of a chat that has ended are deleted.
 pub(super) const ENDING: u8 = 1;
 /// The version of a chat that has ended: no other is above it.
@@ -123,7 +123,7 @@ impl HiddenTexts {
 
     /// The id of the newest row that is not hidden from a member; 0 for none.
     fn newest_row(&self, user: UserId, recent: &RecentRows) -> u64 {
-        let kept = recent.moved.iter().copied().chain(self.rows.iter().map(|(id, _, author)| (*id, *author)));
+        let kept = recent.rows.iter().copied().chain(self.rows.iter().map(|(id, _, author)| (*id, *author)));
         let visible = kept.filter(|(_, author)| !self.hides(user, *author)).map(|(id, _)| id);
         visible.max().unwrap_or(0).max(recent.change)
     }
@@ -140,7 +140,7 @@ impl HiddenTexts {
         let none = |rows: &[(u64, u64)], user: UserId, own: bool| {
             rows.iter().all(|(_, author)| self.hides(user, *author) || (!own && *author == user.0))
         };
-        self.of.keys().any(|user| none(&recent.moved, *user, true) || none(&recent.texts, *user, false))
+        self.of.keys().any(|user| none(&recent.rows, *user, true) || none(&recent.texts, *user, false))
     }
 }
 
@@ -166,19 +166,21 @@ async fn hidden_texts(app: &App, chat: ChatId, states: &ChatStates) -> Result<Hi
     }
     let writers: HashSet<UserId> = store::writers::writers(app.db(), &[chat]).await?.concat().into_iter().collect();
     let asked = states.members.iter().filter(|it| with_blocks.contains(&it.user));
-    let asked: Vec<(&Standing, Member)> = asked.filter_map(|standing| Some((standing, standing.member?))).collect();
-    let others = |(standing, member): &(&Standing, Member)| (standing.user, writers.iter().copied().chain(member.by).collect());
+    let asked: Vec<(&MemberSnapshot, Member)> = asked.filter_map(|standing| Some((standing, standing.member?))).collect();
+    let others = |(standing, member): &(&MemberSnapshot, Member)| {
+        (standing.user, writers.iter().copied().chain(member.requested_by).collect())
+    };
     let pairs: Vec<(UserId, Vec<UserId>)> = asked.iter().map(others).collect();
     let mut ranges = Vec::new();
     for (((standing, member), (user, others)), blocks) in
         asked.iter().zip(&pairs).zip(relations::blocks_among(app, &pairs).await?)
     {
-        let (from, to) = (standing.seen.max(member.first.max(states.oldest).saturating_sub(1)) + 1, states.newest);
+        let (from, to) = (standing.seen.max(member.first_readable.max(states.oldest).saturating_sub(1)) + 1, states.newest);
         let blocked = others.iter().zip(&blocks).filter(|(_, blocks)| blocks.any());
         let accounts: HashSet<UserId> = blocked.map(|(other, _)| *other).filter(|other| writers.contains(other)).collect();
         ranges.extend(accounts.iter().map(|author| (*user, AuthorRange { chat, author: *author, from, to })));
         hidden.of.insert(*user, (accounts, 0));
-        let is_blocked = |(other, blocks): (&UserId, &BlockState)| member.by == Some(*other) && blocks.blocks;
+        let is_blocked = |(other, blocks): (&UserId, &BlockState)| member.requested_by == Some(*other) && blocks.blocks;
         if member.state == Request && others.iter().zip(&blocks).any(is_blocked) {
             hidden.declining.push(*user);
         }
@@ -200,8 +202,8 @@ pub(super) fn loaders(app: &App) -> Arc<Loaders> {
 }
 
 /// What the lists of a member are to say.
-fn entry(chat: ChatId, states: &ChatStates, standing: &Standing, hidden: &HiddenTexts, moves: bool) -> Entry {
-    let Standing { user, member, texts_above, .. } = *standing;
+fn entry(chat: ChatId, states: &ChatStates, standing: &MemberSnapshot, hidden: &HiddenTexts, moves: bool) -> Entry {
+    let MemberSnapshot { user, member, texts_above, .. } = *standing;
     let is_named = states.kind == ChatKind::Group || states.pair.contains(&user);
     let gone = Entry::gone(user, chat, states.version, is_named);
     let Some(member) = member.filter(|member| member.state.is_shown()) else {
@@ -210,16 +212,16 @@ fn entry(chat: ChatId, states: &ChatStates, standing: &Standing, hidden: &Hidden
     let unread = texts_above.saturating_sub(hidden.of.get(&user).map_or(0, |(_, count)| *count));
     let entry = Entry {
         state: member.state.letter(),
-        activity: member.placed.max(chat.0),
+        activity: member.placed_id.max(chat.0),
         is_unread: unread > 0 && !hidden.is_blocked,
-        cleared: member.cleared,
+        cleared: member.cleared_activity,
         ..gone
     };
     if !moves {
         return entry;
     }
     let (visible, others_text) = (hidden.newest_row(user, &states.recent), hidden.newest_text(user, &states.recent));
-    Entry { visible, considered: (states.recent.moved[0].0, states.newest), others_text, own_text: member.wrote, ..entry }
+    Entry { visible, considered: (states.recent.rows[0].0, states.newest), others_text, own_text: member.newest_text, ..entry }
 }
 
 /// Settles the lists of all members of a chat, in passes; of a chat that has ended, deletes the rows. `former` are accounts that were members.
@@ -329,7 +331,7 @@ pub async fn settle_direct(app: &App, low: UserId, high: UserId) -> Result<(), E
 
 /// Creates the record of a direct chat, once. One script.
 pub(super) async fn create_direct(app: &App, chat: ChatId, low: UserId, high: UserId) -> Result<(), Error> {
-    let member = |order| Member::new(super::super::model::Role::Member, order, chat.0, MemberState::Unstarted, None);
+    let member = |order| Member::new(super::super::model::ChatRole::Member, order, chat.0, MemberState::Unstarted, None);
     let members = [(low, member(1)), (high, member(2))];
     let history = super::super::model::ChatHistory::All;
     store::create(app.db(), chat, &NewChat { kind: ChatKind::Direct, name: "", history, members: &members }).await

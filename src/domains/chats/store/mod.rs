@@ -12,7 +12,7 @@ pub(super) use chat_db::ChatDb;
 
 use super::keys;
 use super::model::{
-    BUCKET, ChatHistory, ChatKind, MAX_EMOJI, MAX_MEMBERS, Member, MemberState, REMEMBERED, REMEMBERED_FOR, Retention, Role,
+    BUCKET, ChatHistory, ChatKind, ChatRole, MAX_EMOJI, MAX_MEMBERS, Member, MemberState, REMEMBERED, REMEMBERED_FOR, Retention,
     TEXTS_BEFORE_ACCEPTANCE,
 };
 use crate::base::clock::Millis;
@@ -43,7 +43,7 @@ const TRIES: usize = 100;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RecentRows {
     /// The ids and the authors of the newest row, and of the newest by somebody else.
-    pub(super) moved: [(u64, UserIdOrNone); 2],
+    pub(super) rows: [(u64, UserIdOrNone); 2],
     /// The numbers and the authors of the newest text, and of the newest text by somebody else.
     pub(super) texts: [(u64, UserIdOrNone); 2],
     /// The id of the newest row that is no text.
@@ -55,7 +55,7 @@ pub(super) type UserIdOrNone = u64;
 
 /// What the lists of a member derive from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct MemberSnapshot {
     /// The account.
     pub(super) user: UserId,
     /// Its membership; `None` if it is no member.
@@ -84,7 +84,7 @@ pub(super) struct ChatStates {
     /// The number of members; 0 if the lists of all of them agree with the version.
     pub(super) unsettled: u64,
     /// The members that were asked for.
-    pub(super) members: Vec<Standing>,
+    pub(super) members: Vec<MemberSnapshot>,
     /// What retention says of the chat.
     pub(super) retention: Retention,
 }
@@ -178,7 +178,7 @@ fn parse_states(words: &[String]) -> Option<ChatStates> {
     let standing = |words: &[String]| {
         let [user, record, texts, seen] = words else { return None };
         let member = if record.is_empty() { None } else { Some(Member::parse(record)?) };
-        Some(Standing { user: account(user)?, member, texts_above: texts.parse().ok()?, seen: seen.parse().ok()? })
+        Some(MemberSnapshot { user: account(user)?, member, texts_above: texts.parse().ok()?, seen: seen.parse().ok()? })
     };
     // An account of a direct chat that was deleted is 0.
     let is_account = |words: &&[String]| words.first().is_some_and(|user| user != "0");
@@ -199,7 +199,7 @@ fn parse_states(words: &[String]) -> Option<ChatStates> {
 pub(super) fn parse_recent(text: &str) -> Option<RecentRows> {
     let numbers: Vec<u64> = text.split(' ').map(|number| number.parse().ok()).collect::<Option<_>>()?;
     let [a, b, c, d, e, f, g, h, change] = numbers[..] else { return None };
-    Some(RecentRows { moved: [(a, b), (c, d)], texts: [(e, f), (g, h)], change })
+    Some(RecentRows { rows: [(a, b), (c, d)], texts: [(e, f), (g, h)], change })
 }
 
 /// A new chat.
@@ -227,6 +227,8 @@ pub(super) async fn create(db: &Db, id: ChatId, new: &NewChat<'_>) -> Result<(),
 pub(super) struct NewText<'a> {
     /// The id of the step: with the same one, nothing is appended again.
     pub(super) id: u64,
+    /// The activity of the chat: a new id, also if the step was begun earlier.
+    pub(super) activity: u64,
     /// The sender.
     pub(super) sender: UserId,
     /// The row that it answers.
@@ -248,6 +250,7 @@ pub(super) async fn send(db: ChatDb<'_>, chat: ChatId, newest: u64, new: &NewTex
         TEXTS_BEFORE_ACCEPTANCE.to_string(),
         REMEMBERED.to_string(),
         REMEMBERED_FOR.to_string(),
+        new.activity.to_string(),
         new.text.to_owned(),
     ];
     append(db, &SEND_TEXT, chat, newest, 1, &args).await
@@ -280,7 +283,7 @@ pub(super) async fn add(
 
 /// How a membership of a group ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum MembershipEnd {
     /// The member leaves.
     Leave,
     /// The member declines the request.
@@ -295,14 +298,14 @@ pub(super) async fn leave(
     chat: ChatId,
     newest: u64,
     by: UserId,
-    ending: Ending,
+    ending: MembershipEnd,
     ids: [u64; 2],
     now: Millis,
 ) -> Result<StepResult, Error> {
     let (user, mode) = match ending {
-        Ending::Leave => (by, "0"),
-        Ending::Decline => (by, "1"),
-        Ending::Remove(user) => (user, "2"),
+        MembershipEnd::Leave => (by, "0"),
+        MembershipEnd::Decline => (by, "1"),
+        MembershipEnd::Remove(user) => (user, "2"),
     };
     let [a, b] = ids.map(|id| id.to_string());
     let (kept, ttl) = (REMEMBERED.to_string(), REMEMBERED_FOR.to_string());
@@ -316,7 +319,7 @@ pub(super) async fn set_role(
     chat: ChatId,
     newest: u64,
     by: UserId,
-    (user, role): (UserId, Role),
+    (user, role): (UserId, ChatRole),
     ids: [u64; 2],
     now: Millis,
 ) -> Result<StepResult, Error> {
@@ -383,7 +386,8 @@ pub(super) async fn change_text(
     parse(&db.call::<Vec<String>>(call).await?)
 }
 
-/// Adds or removes a reaction; without an emoji, removes all of an account. `id` is unique. One script.
+/// Adds or removes a reaction; without an emoji, removes all of an account. `id` is unique. Whether something may have changed: only a reaction that was
+/// added before is known to change nothing. One script.
 pub(super) async fn react(
     db: ChatDb<'_>,
     chat: ChatId,
@@ -391,7 +395,7 @@ pub(super) async fn react(
     by: UserId,
     emoji: Option<(&str, bool)>,
     id: u64,
-) -> Result<Result<(), StepRefusal>, Error> {
+) -> Result<Result<bool, StepRefusal>, Error> {
     let keys = vec![keys::rows_with(chat, sequence), keys::reactions(chat, sequence)];
     let (script, action) = match emoji {
         Some((_, true)) => (&REACT_TO_TEXT, "add"),
@@ -401,8 +405,8 @@ pub(super) async fn react(
     let call = db.script(script, chat, keys, sequence / BUCKET).arg(sequence).arg(by.0).arg(action).arg(id).arg(MAX_EMOJI);
     let reply: Vec<String> = db.call(call.arg(emoji.map_or("", |(emoji, _)| emoji))).await?;
     match reply.first().map(String::as_str) {
-        Some("ok") => Ok(Ok(())),
-        _ => Ok(parse(&reply)?.map(drop)),
+        Some("ok") => Ok(Ok(reply.get(1).is_none_or(|it| it != "same"))),
+        _ => Ok(parse(&reply)?.map(|_| true)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Removes what deleted accounts and chats that have ended leave.
 
 use super::super::keys;
-use super::super::model::{Row, Schedule};
+use super::super::model::{ChatRow, Schedule};
 use super::{CHAT_PRELUDE, ChatDb, corrupt};
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
@@ -77,7 +77,7 @@ pub(in super::super) async fn read_rows(db: &Db, chat: ChatId, buckets: Range<u6
     let (mut named, mut reacted) = (Vec::new(), Vec::new());
     for reply in db.read_many(fields).await? {
         decode::fields(reply, |number, row| {
-            let row = Row::parse(&row.0);
+            let row = ChatRow::parse(&row.0);
             let has_reactions = row.as_ref().is_none_or(|row| !row.reactions.is_empty());
             named.extend(row.into_iter().flat_map(|row| [row.sender, row.subject]).flatten());
             reacted.extend(number.parse::<u64>().ok().filter(|_| has_reactions));

@@ -1,7 +1,7 @@
 //! Reads chats, rows and reactions.
 
 use super::super::keys;
-use super::super::model::{ChatHistory, ChatKind, ChatList, ChatView, MAX_EMOJI, MAX_MEMBERS, Member, NO_END, Row, days_of};
+use super::super::model::{ChatHistory, ChatKind, ChatList, ChatRow, ChatView, MAX_EMOJI, MAX_MEMBERS, Member, NO_END, days_of};
 use super::{CHAT_PRELUDE, ChatDb, corrupt};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -56,7 +56,7 @@ fn view_of(id: ChatId, words: &[String], mark: &[String]) -> Option<ChatView> {
         taken: number(taken)?,
         days: days_of(days)?,
         members: number(members)?,
-        last: if last.is_empty() { None } else { Some(Row::parse(last)?) },
+        last: if last.is_empty() { None } else { Some(ChatRow::parse(last)?) },
         member: Member::parse(member)?,
         seen: number(seen)?,
         delivered: number(delivered)?,
@@ -73,7 +73,7 @@ pub(in super::super) const fn has_no_end(until: Millis) -> bool {
 }
 
 /// Rows, in the order of `ids`; `None` for those that are not kept. A command for each bucket, in one pipeline.
-pub(in super::super) async fn rows(db: &Db, ids: &[ChatMessageId]) -> Result<Vec<Option<Row>>, Error> {
+pub(in super::super) async fn rows(db: &Db, ids: &[ChatMessageId]) -> Result<Vec<Option<ChatRow>>, Error> {
     let mut buckets: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, id) in ids.iter().enumerate() {
         buckets.entry(keys::rows_with(id.chat, id.sequence)).or_default().push(at);
@@ -87,7 +87,7 @@ pub(in super::super) async fn rows(db: &Db, ids: &[ChatMessageId]) -> Result<Vec
     for (places, reply) in buckets.values().zip(replies) {
         let records: Vec<Option<String>> = decode::value(reply)?;
         for (at, record) in places.iter().zip(records) {
-            rows[*at] = record.map(|record| Row::parse(&record).ok_or_else(|| Error::corrupt("a row"))).transpose()?;
+            rows[*at] = record.map(|record| ChatRow::parse(&record).ok_or_else(|| Error::corrupt("a row"))).transpose()?;
         }
     }
     Ok(rows)

@@ -266,7 +266,7 @@ impl ChatStreamEvent {
             ChatEventContent::Edited(view, message) => Self::MessageEdited(MessageEdited(cursor, Some(view), message)),
             ChatEventContent::Deleted(view, id) => Self::MessageDeleted(MessageDeleted(cursor, view, id)),
             ChatEventContent::Reacted(view, message) => Self::ReactionChanged(ReactionChanged(cursor, Some(view), message)),
-            ChatEventContent::Moved(view, member) => Self::SeenChanged(SeenChanged(cursor, view, member)),
+            ChatEventContent::PositionsChanged(view, member) => Self::SeenChanged(SeenChanged(cursor, view, member)),
             ChatEventContent::Changed(chat, view) => Self::ViewerChatChanged(ViewerChatChanged(cursor, chat, view)),
             ChatEventContent::Typing(chat, user) => Self::TypingStarted(TypingStarted(cursor, chat, user)),
         }

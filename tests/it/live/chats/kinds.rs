@@ -29,12 +29,16 @@ async fn edits_deletions_and_reactions_come_with_the_state_at_delivery() {
             assert_eq!(events.lines(1).await, [expected]);
         }
     }
-    // The same text again changes nothing.
+    // The same text again, and the same reaction, change nothing.
     let two = send(&ada, &chat, "two").await;
     run_ok(&ada, "EditMessage", json!({ "messageId": two, "text": "two" })).await;
+    for _ in 0..2 {
+        run_ok(&bea, "ReactToMessage", json!({ "messageId": two, "emoji": "👍" })).await;
+        app.drain().await;
+    }
     send(&ada, &chat, "three").await;
     for events in &mut all {
-        assert_eq!(events.lines(2).await, ["+2 two", "+3 three"]);
+        assert_eq!(events.lines(3).await, ["+2 two", "*2 👍1", "+3 three"]);
     }
 }
 
