@@ -27,6 +27,12 @@ impl Cost {
     pub(crate) fn cpu(&self) -> f64 {
         self.own + self.redis
     }
+
+    /// The measurement of median processor time.
+    pub(crate) fn median(mut all: Vec<Self>) -> Self {
+        all.sort_by(|a, b| a.cpu().total_cmp(&b.cpu()));
+        all[all.len() / 2]
+    }
 }
 
 /// The values of the counters.

@@ -42,8 +42,9 @@ async fn message() -> f64 {
 }
 
 async fn membership() -> f64 {
-    let world = World::of(MEMBERS + 100).await;
-    world.group(100).await;
+    let world = World::of(MEMBERS).await;
+    // The first one creates the keys of each account.
+    world.group(MEMBERS).await;
     let before = settled_memory(&world).await;
     world.group(MEMBERS).await;
     (settled_memory(&world).await - before) / MEMBERS as f64

@@ -1,67 +1,126 @@
-//! Reading: lists of few and many chats, pages of short and long chats, the number of unread chats, positions, and unread messages.
+//! Reading: lists of few and many chats, pages of short and long chats, the number of unread chats, positions, and unread messages. Few and many are measured by
+//! turns, in rounds, since the processor of a shared machine is not equally fast all the time.
 
-use super::super::talk::{cost_of, request};
+use super::super::meter::Cost;
+use super::super::talk::{Ask, cost_of, request};
 use super::world::World;
 use super::{Chats, document, work_behind};
 use serde_json::{Value, json};
 
-const PAGES: usize = 400;
+const ROUNDS: usize = 5;
+/// The requests of a round.
+const PAGES: usize = 80;
 const WARM: usize = 20;
 const CHATS: [usize; 2] = [20, 1_000];
 const MESSAGES: [usize; 2] = [100, 100_000];
+/// The messages of the shorter chat in which each marking is of one message more.
+const MARKED: usize = 1_000;
 /// The unread messages of each chat.
 const UNREAD: usize = 20;
 
 pub(super) async fn run(all: &mut Chats) {
-    for chats in CHATS {
-        lists(all, chats).await;
-    }
-    for messages in MESSAGES {
-        long(all, messages).await;
-    }
+    let lists = [Lists::of(CHATS[0]).await, Lists::of(CHATS[1]).await];
+    by_turns(all, lists.each_ref().map(Lists::reads)).await;
+    let [short, marked, long] = [Long::of(MESSAGES[0]).await, Long::of(MARKED).await, Long::of(MESSAGES[1]).await];
+    by_turns(all, [&short, &long].map(Long::reads)).await;
+    by_turns(all, [&marked, &long].map(Long::markings)).await;
 }
 
-/// Reads the same with the session of the first account.
-async fn read(all: &mut Chats, world: &World, name: &str, operation: &str, variables: &Value) {
-    let requests = (0..PAGES + WARM).map(|_| request(&world.tokens[0], &document(operation), variables)).collect();
-    all.add(name, cost_of(&world.bed, &world.edge, requests, WARM).await);
-}
+/// What is measured: its name, the store, and the requests of a round.
+type Reads<'a> = Vec<(String, &'a World, Box<dyn Fn(usize) -> Ask + 'a>)>;
 
-/// Lists of an account with this many direct chats, each with one unread message, twenty of them with twenty.
-async fn lists(all: &mut Chats, chats: usize) {
-    let world = World::of(chats + 1).await;
-    for other in 1..=chats {
-        let chat = world.direct(0, other).await;
-        for number in 0..if other + UNREAD > chats { UNREAD } else { 1 } {
-            world.send(other, &chat, &format!("Good evening, for the {number}th time.")).await;
+/// Measures the same with two stores by turns.
+async fn by_turns(all: &mut Chats, [few, many]: [Reads<'_>; 2]) {
+    for pair in few.into_iter().zip(many) {
+        let mut costs: [Vec<Cost>; 2] = Default::default();
+        for round in 0..ROUNDS {
+            for ((_, world, ask), costs) in [&pair.0, &pair.1].into_iter().zip(&mut costs) {
+                let numbers = round * (PAGES + WARM)..(round + 1) * (PAGES + WARM);
+                costs.push(cost_of(&world.bed, &world.edge, numbers.map(ask).collect(), WARM).await);
+            }
         }
+        let [few, many] = costs.map(Cost::median);
+        all.add(&pair.0.0, few);
+        all.add(&pair.1.0, many);
     }
-    work_behind(&world.bed, &world.edge, 1).await;
-    read(all, &world, &format!("20 of {chats} chats"), "query Chats", &json!({ "first": 20 })).await;
-    read(all, &world, &format!("number of unread chats, of {chats}"), "query UnreadChats", &json!({})).await;
-    let pending = json!({ "first": 20, "perChat": UNREAD });
-    read(all, &world, &format!("20 unread messages of each of 20, of {chats} chats"), "query PendingMessages", &pending).await;
 }
 
-/// Pages of a direct chat with this many messages.
-async fn long(all: &mut Chats, messages: usize) {
-    let world = World::of(2).await;
-    let chat = world.direct(0, 1).await;
-    for number in 0..messages {
-        world.send(number % 2, &chat, &format!("Good evening, for the {number}th time.")).await;
+/// The same request of the first account, again and again.
+fn read<'a>(world: &'a World, operation: &str, variables: Value) -> Box<dyn Fn(usize) -> Ask + 'a> {
+    let document = document(operation);
+    Box::new(move |_| request(&world.tokens[0], &document, &variables))
+}
+
+/// An account with direct chats, each with one unread message, twenty of them with twenty.
+struct Lists {
+    world: World,
+    chats: usize,
+}
+
+impl Lists {
+    async fn of(chats: usize) -> Self {
+        let world = World::of(chats + 1).await;
+        for other in 1..=chats {
+            let chat = world.direct(0, other).await;
+            for number in 0..if other + UNREAD > chats { UNREAD } else { 1 } {
+                world.send(other, &chat, &format!("Good evening, for the {number}th time.")).await;
+            }
+        }
+        work_behind(&world.bed, &world.edge, 1).await;
+        Self { world, chats }
     }
-    work_behind(&world.bed, &world.edge, 1).await;
-    let page = |more: Value| {
-        let mut variables = json!({ "id": chat, "first": 20 });
-        variables.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
-        variables
-    };
-    let name = |what: &str| format!("{what} of {messages} messages");
-    read(all, &world, &name("newest 20"), "query ChatPage", &page(json!({}))).await;
-    read(all, &world, &name("20 around the middle"), "query ChatPage", &page(json!({ "around": messages / 2 }))).await;
-    let seen = |number: usize| json!({ "input": { "chatId": chat, "sequence": number + 1 } });
-    let document = document("mutation MarkChatSeen");
-    let many = PAGES.min(messages - WARM);
-    let requests = (0..many).map(|number| request(&world.tokens[0], &document, &seen(number))).collect();
-    all.add(&format!("marking as seen, of {messages} messages"), cost_of(&world.bed, &world.edge, requests, WARM).await);
+
+    fn reads(&self) -> Reads<'_> {
+        let Self { world, chats } = self;
+        let pending = json!({ "first": 20, "perChat": UNREAD });
+        vec![
+            (format!("20 of {chats} chats"), world, read(world, "query Chats", json!({ "first": 20 }))),
+            (format!("number of unread chats, of {chats}"), world, read(world, "query UnreadChats", json!({}))),
+            (
+                format!("{UNREAD} unread messages of each of 20, of {chats} chats"),
+                world,
+                read(world, "query PendingMessages", pending),
+            ),
+        ]
+    }
+}
+
+/// A direct chat with messages.
+struct Long {
+    world: World,
+    chat: String,
+    messages: usize,
+}
+
+impl Long {
+    async fn of(messages: usize) -> Self {
+        let world = World::of(2).await;
+        let chat = world.direct(0, 1).await;
+        for number in 0..messages {
+            world.send(number % 2, &chat, &format!("Good evening, for the {number}th time.")).await;
+        }
+        work_behind(&world.bed, &world.edge, 1).await;
+        Self { world, chat, messages }
+    }
+
+    fn reads(&self) -> Reads<'_> {
+        let Self { world, chat, messages } = self;
+        let name = |what: &str| format!("{what} of {messages} messages");
+        let newest = json!({ "id": chat, "first": 20 });
+        let around = json!({ "id": chat, "first": 20, "around": messages / 2 });
+        vec![
+            (name("newest 20"), world, read(world, "query ChatPage", newest)),
+            (name("20 around the middle"), world, read(world, "query ChatPage", around)),
+        ]
+    }
+
+    fn markings(&self) -> Reads<'_> {
+        let Self { world, chat, messages } = self;
+        let document = document("mutation MarkChatSeen");
+        let seen = move |number: usize| {
+            let input = json!({ "input": { "chatId": chat, "sequence": number + 1 } });
+            request(&world.tokens[0], &document, &input)
+        };
+        vec![(format!("marking as seen, of {messages} messages"), world, Box::new(seen))]
+    }
 }
