@@ -229,7 +229,7 @@ impl Db {
 
     /// Loads scripts and calls them: in one pipeline, or on every node of a cluster first.
     async fn load_and_call(&self, calls: Vec<&Call>, access: Access) -> Result<Vec<Value>, Error> {
-        let mut loads: Vec<(&str, Cmd)> = calls.iter().map(|call| (call.digest(), call.load())).collect();
+        let mut loads: Vec<(&str, Cmd)> = calls.iter().filter_map(|call| call.load()).collect();
         loads.sort_by_key(|(digest, _)| *digest);
         loads.dedup_by_key(|(digest, _)| *digest);
         let mut commands: Vec<Cmd> = loads.into_iter().map(|(_, command)| command).collect();
@@ -320,7 +320,7 @@ impl Db {
         let probe = Call::new(&PROBE_WRITES, []);
         let mut replies = self.each_primary(&probe.command()).await?;
         if replies.iter().any(script::is_unknown) {
-            self.topology.load_scripts(vec![probe.load()]).await?;
+            self.topology.load_scripts(probe.load().into_iter().map(|(_, command)| command).collect()).await?;
             replies = self.each_primary(&probe.command()).await?;
         }
         replies.into_iter().try_for_each(|reply| match reply.extract_error() {

@@ -73,9 +73,10 @@ impl Script {
     }
 }
 
-/// A call of a script: all of its keys, which have one hash tag, and its arguments.
+/// A call of a script: all of its keys, which have one hash tag, and its arguments. Or a command, in a pipeline of scripts.
 pub struct Call {
-    script: &'static Script,
+    /// `None` for a command.
+    script: Option<&'static Script>,
     command: Cmd,
 }
 
@@ -93,7 +94,12 @@ impl Call {
         for key in keys {
             command.arg(key);
         }
-        Self { script, command }
+        Self { script: Some(script), command }
+    }
+
+    /// An idempotent write of one key, which needs no script.
+    pub const fn plain(command: Cmd) -> Self {
+        Self { script: None, command }
     }
 
     /// A call with a command's key, and the rest of the command as arguments.
@@ -115,14 +121,12 @@ impl Call {
         self.command.clone()
     }
 
-    pub(super) fn digest(&self) -> &str {
-        self.script.digest()
-    }
-
-    pub(super) fn load(&self) -> Cmd {
+    /// The digest of the script, and the command that loads it; `None` for a command.
+    pub(super) fn load(&self) -> Option<(&str, Cmd)> {
+        let script = self.script?;
         let mut command = redis::cmd("SCRIPT");
-        command.arg("LOAD").arg(&self.script.compiled().text);
-        command
+        command.arg("LOAD").arg(&script.compiled().text);
+        Some((script.digest(), command))
     }
 }
 

@@ -15,12 +15,18 @@ use crate::db::{Db, decode, ranges};
 use crate::domains::users::user_key;
 use redis::cmd;
 
-static ADD_TO_TAG: Script = Script::new(include_str!("lua/add_to_tag.lua"));
 static ADD_MENTION: Script = Script::new(include_str!("lua/add_mention.lua"));
 
-/// Adds a status to tags and to the mentions of accounts. One pipeline of scripts; nothing without any.
+/// Adds a status to tags and to the mentions of accounts, and removes the oldest ones beyond the limits. One pipeline; nothing without any.
 pub(super) async fn add(db: &Db, status: StatusId, tags: &[&TagId], mentioned: &[UserId]) -> Result<(), Error> {
-    let of_tags = tags.iter().map(|tag| Call::new(&ADD_TO_TAG, [keys::tag(tag)]).arg(status.0).arg(MAX_TAGGED));
+    let of_tags = tags.iter().flat_map(|tag| {
+        let key = keys::tag(tag);
+        let added = cmd("ZADD").arg(&key).arg(status.0).arg(status.0).take();
+        // At most a hundred beyond the limit, if the limit was higher before.
+        let last = -(MAX_TAGGED as i64) - 1;
+        let trimmed = cmd("ZREMRANGEBYRANK").arg(&key).arg(last - 99).arg(last).take();
+        [Call::plain(added), Call::plain(trimmed)]
+    });
     let of_users = mentioned
         .iter()
         .map(|user| Call::new(&ADD_MENTION, [keys::mentions(*user), user_key(*user)]).arg(status.0).arg(MAX_MENTIONS));
