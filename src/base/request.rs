@@ -17,7 +17,9 @@ use crate::domains::ads::TallyFetcher;
 use crate::domains::ads::WebsiteFetcher;
 use crate::domains::chats::AuthorTextFetcher;
 use crate::domains::chats::ChatFetcher;
+use crate::domains::chats::ChatMemberFetcher;
 use crate::domains::chats::ChatReactionFetcher;
+use crate::domains::chats::ChatReactorFetcher;
 use crate::domains::chats::ChatReceiverFetcher;
 use crate::domains::chats::ChatRowFetcher;
 use crate::domains::chats::ChatWriterFetcher;
@@ -103,6 +105,10 @@ pub struct Loaders {
     pub chat_rows: Loader<ChatRowFetcher>,
     /// Whether the viewer has reacted to messages.
     pub chat_reactions: Loader<ChatReactionFetcher>,
+    /// Reactions to messages.
+    pub chat_reactors: Loader<ChatReactorFetcher>,
+    /// The members of chats.
+    pub chat_members: Loader<ChatMemberFetcher>,
     /// The accounts that have texts in groups.
     pub chat_writers: Loader<ChatWriterFetcher>,
     /// The numbers of texts of authors in groups.
@@ -242,6 +248,8 @@ impl Request {
             chats: Loader::new(ChatFetcher { app: app.clone(), viewer }),
             chat_rows: Loader::with_response_size(ChatRowFetcher(db.clone()), size),
             chat_reactions: Loader::new(ChatReactionFetcher { db: db.clone(), viewer }),
+            chat_reactors: Loader::new(ChatReactorFetcher(db.clone())),
+            chat_members: Loader::new(ChatMemberFetcher(db.clone())),
             chat_writers: Loader::new(ChatWriterFetcher(db.clone())),
             author_texts: Loader::new(AuthorTextFetcher(db.clone())),
             delivered_rows: Loader::new(DeliveryFetcher { app: app.clone(), viewer }),

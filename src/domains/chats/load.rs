@@ -1,6 +1,6 @@
 //! The batch loaders of chats and their rows. A chat exists for its members only.
 
-use super::model::{ChatRow, ChatSettings, ChatView};
+use super::model::{ChatRow, ChatSettings, ChatView, MemberRow};
 use super::store::rows::{ReactionKey, RowRange};
 use super::store::{self, ChatDb, writers::AuthorRange};
 use crate::app::App;
@@ -61,6 +61,30 @@ impl Fetch for ChatReactionFetcher {
             Some(viewer) => store::rows::has_reacted(&self.db, viewer, keys).await,
             None => Ok(vec![false; keys.len()]),
         }
+    }
+}
+
+/// Loads all reactions to messages, the newest first: emoji, account, and the id of the reaction.
+pub struct ChatReactorFetcher(pub Db);
+
+impl Fetch for ChatReactorFetcher {
+    type Key = ChatMessageId;
+    type Value = Arc<Vec<(String, UserId, u64)>>;
+
+    async fn fetch(&self, keys: &[ChatMessageId]) -> Result<Vec<Self::Value>, Error> {
+        Ok(store::rows::reactions(&self.0, keys).await?.into_iter().map(Arc::new).collect())
+    }
+}
+
+/// Loads the members of chats with their positions, in no order, without a check whether the viewer may see them.
+pub struct ChatMemberFetcher(pub Db);
+
+impl Fetch for ChatMemberFetcher {
+    type Key = ChatId;
+    type Value = Arc<Vec<MemberRow>>;
+
+    async fn fetch(&self, keys: &[ChatId]) -> Result<Vec<Self::Value>, Error> {
+        Ok(store::writers::members(&self.0, keys).await?.into_iter().map(Arc::new).collect())
     }
 }
 

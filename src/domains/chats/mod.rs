@@ -89,12 +89,13 @@ mod store;
 
 pub use graphql::{ChatMemberObject, ChatMessageObject, ChatMutation, ChatObject, ChatQuery, OwnChatMutation};
 pub use load::{
-    AuthorTextFetcher, ChatFetcher, ChatReactionFetcher, ChatReceiverFetcher, ChatRowFetcher, ChatWriterFetcher,
-    TextNumberFetcher,
+    AuthorTextFetcher, ChatFetcher, ChatMemberFetcher, ChatReactionFetcher, ChatReactorFetcher, ChatReceiverFetcher,
+    ChatRowFetcher, ChatWriterFetcher, TextNumberFetcher,
 };
 pub use model::{
     ChatFilter, ChatHistory, ChatKind, ChatList, ChatRole, ChatRow, ChatSettings, ChatState, ChatView, MAX_ADDED, MAX_CHATS,
-    MAX_DELIVERED_SHOWN, MAX_EMOJI, MAX_MEMBERS, MAX_REQUESTS, Member, MemberState, MessageKind, TEXT_BYTES, WhoMayWrite,
+    MAX_DELIVERED_SHOWN, MAX_EMOJI, MAX_MEMBERS, MAX_REQUESTS, Member, MemberRow, MemberState, MessageKind, TEXT_BYTES,
+    WhoMayWrite,
 };
 pub use service::ChatEventContent;
 pub use service::delivery::DeliveryFetcher;

@@ -107,6 +107,35 @@ async fn a_list_costs_four_round_trips_and_a_badge_one() {
     println!("round trips of a text: {sent}");
 }
 
+#[tokio::test]
+async fn members_and_reactors_of_many_chats_take_one_pipeline() {
+    let app = TestApp::without_client_cache(Config::default()).await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let query = "{ viewerChats(first: 20) { edges { node { members(first: 5) { edges { node { user { login } } } }
+        newestMessage { reactions { emoji reactors(first: 5) { edges { node { login } } } } } } } } }";
+    let mut trips = Vec::new();
+    for chats in [1, 8] {
+        for number in trips.len() / 2..chats {
+            let party = group(&ada, &format!("g{number}"), &[&bea], "ALL").await;
+            let id = send(&ada, &party, "one").await;
+            run_ok(&ada, "ReactToMessage", json!({ "messageId": id, "emoji": "👍" })).await;
+        }
+        // The first one notes what is delivered.
+        for _ in 0..2 {
+            app.drain().await;
+            let before = app.app.db().round_trips();
+            let answer = ada.gql(query, json!({})).await;
+            let edges = answer["data"]["viewerChats"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+            assert_eq!(edges.len(), chats);
+            let reactors = &edges[0]["node"]["newestMessage"]["reactions"][0]["reactors"]["edges"];
+            assert_eq!(*reactors, json!([{ "node": { "login": "ada" } }]));
+            trips.push(app.app.db().round_trips() - before);
+        }
+    }
+    assert_eq!(trips[1], trips[3], "{trips:?}");
+}
+
 /// The commands of Redis before the answer and by the workers, and the measured work, of a mutation.
 async fn commands(app: &TestApp, actor: &Actor, operation: &str, input: Value) -> [u64; 3] {
     app.drain_journal().await;

@@ -420,7 +420,7 @@ async fn set_role(ctx: &Context<'_>, input: SetChatMemberRoleInput) -> Result<Se
     let (set, user_errors) = refuse(set)?;
     request.reset_loaders();
     let member = match set {
-        Some((chat, user)) => service::find_member(&request.app, &request.loaders(), viewer, chat, user).await?,
+        Some((chat, user)) => service::find_member(&request.loaders(), viewer, chat, user).await?,
         None => None,
     };
     Ok(SetChatMemberRolePayload { member: member.map(ChatMemberObject), user_errors })

@@ -155,6 +155,19 @@ impl Member {
     }
 }
 
+/// A member with its positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemberRow {
+    /// The account.
+    pub user: UserId,
+    /// Its membership.
+    pub member: Member,
+    /// What it has seen.
+    pub seen: u64,
+    /// What was delivered to it; at least `seen`.
+    pub delivered: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

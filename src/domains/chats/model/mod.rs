@@ -10,7 +10,7 @@ use crate::base::ids::{ChatId, UserId};
 use crate::base::named::named_enum;
 use crate::base::text::{TextRules, max_bytes};
 use crate::platform::idempotency::check_key;
-pub use member::{ChatRole, Member, MemberState};
+pub use member::{ChatRole, Member, MemberRow, MemberState};
 pub(super) use retention::{DAYS_OF_SERVER, MAX_DAYS, Retention, SPAN, Schedule, days_of};
 pub use row::{ChatRow, MessageKind};
 

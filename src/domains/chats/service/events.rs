@@ -163,7 +163,7 @@ pub async fn load_event(
         ChatEvent::Edited(sequence) | ChatEvent::Deleted(sequence) | ChatEvent::Reacted(sequence) => {
             load_text_event(loaders, view, event, ChatMessageId { chat, sequence }).await
         }
-        ChatEvent::PositionsChanged { member, has_seen } => load_positions(app, loaders, viewer, view, member, has_seen).await,
+        ChatEvent::PositionsChanged { member, has_seen } => load_positions(loaders, viewer, view, member, has_seen).await,
         ChatEvent::Typing(member) => load_typing(loaders, viewer, view, member).await,
     }
 }
@@ -254,7 +254,6 @@ async fn load_text_event(
 }
 
 async fn load_positions(
-    app: &App,
     loaders: &Loaders,
     viewer: UserId,
     view: Option<Arc<ChatView>>,
@@ -267,7 +266,7 @@ async fn load_positions(
     if !is_own && (view.members > MAX_DELIVERED_SHOWN as u64 || is_blocked(loaders, Some(member)).await?) {
         return Ok(None);
     }
-    let Some(found) = find_member(app, loaders, viewer, view.id, member).await? else { return Ok(None) };
+    let Some(found) = find_member(loaders, viewer, view.id, member).await? else { return Ok(None) };
     let is_told = is_own || (found.member.state == MemberState::Active && (found.seen.is_some() || !has_seen));
     Ok(is_told.then_some(ChatEventContent::PositionsChanged(view, found)))
 }

@@ -147,7 +147,8 @@ pub async fn add_members(app: &App, loaders: &Loaders, viewer: UserId, chat: &st
     let chat = ChatId::from_global(chat).ok_or_else(not_found)?;
     let view = loaders.chats.load(chat).await?.ok_or_else(not_found)?;
     refuse_role(view.kind, view.member.role)?;
-    let present: HashSet<UserId> = store::writers::members(app.db(), chat).await?.into_iter().map(|row| row.user).collect();
+    let present: HashSet<UserId> =
+        store::writers::members(app.db(), &[chat]).await?.concat().into_iter().map(|row| row.user).collect();
     let is_new = |id: &&String| UserId::from_global(id).is_none_or(|id| !present.contains(&id));
     // The paths of errors count all accounts of the input.
     let invited = if global_ids.iter().any(|id| is_new(&id)) {

@@ -1,7 +1,6 @@
 //! Members of a chat, as a viewer sees them.
 
-use super::super::model::{ChatView, MAX_DELIVERED_SHOWN, Member, MemberState};
-use super::super::store::{self, writers::MemberRow};
+use super::super::model::{ChatView, MAX_DELIVERED_SHOWN, Member, MemberRow, MemberState};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
@@ -33,7 +32,8 @@ pub fn member_of(viewer: UserId, view: &ChatView) -> ShownMember {
     ShownMember { user: viewer, member: view.member, seen: Some(view.seen), delivered }
 }
 
-/// A page of the members of a chat: by role, then who joined first. All members and their positions in one pipeline, and one for what they share.
+/// A page of the members of a chat: by role, then who joined first. One batch of chats with all members and their positions, and one of what
+/// the members of the page share.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -45,7 +45,7 @@ pub async fn members(
     args: &PageArgs,
 ) -> Result<Page<ShownMember>, Error> {
     let request = args.check(&app.cursors().await?, members_id(view.id))?;
-    let mut all = store::writers::members(app.db(), view.id).await?;
+    let mut all = loaders.chat_members.load(view.id).await?.to_vec();
     all.sort_unstable_by_key(|row| std::cmp::Reverse(position(&row.member)));
     page::read_page(&MemberListing { loaders, viewer, all }, request).await
 }
@@ -54,17 +54,11 @@ pub async fn members(
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn find_member(
-    app: &App,
-    loaders: &Loaders,
-    viewer: UserId,
-    chat: ChatId,
-    user: UserId,
-) -> Result<Option<ShownMember>, Error> {
+pub async fn find_member(loaders: &Loaders, viewer: UserId, chat: ChatId, user: UserId) -> Result<Option<ShownMember>, Error> {
     if loaders.chats.load(chat).await?.is_none() {
         return Ok(None);
     }
-    let all = store::writers::members(app.db(), chat).await?;
+    let all = loaders.chat_members.load(chat).await?.to_vec();
     let Some(found) = all.iter().find(|row| row.user == user).copied() else { return Ok(None) };
     let row = Row { member: user.0, position: position(&found.member) };
     let listing = MemberListing { loaders, viewer, all };

@@ -1,7 +1,7 @@
 //! Reactions to texts.
 
 use super::super::model;
-use super::super::store::{self, ChatDb, StepRefusal, rows};
+use super::super::store::{self, ChatDb, StepRefusal};
 use super::messages::{find_message, is_blocked_direct};
 use super::{charge, forbidden, no_message, publish, refusal_of_message};
 use crate::app::App;
@@ -67,8 +67,8 @@ pub fn reactors_id(id: ChatMessageId, emoji: &str) -> ListId {
     ListId { kind: b'E', owner: u64::from_be_bytes([a, b, c, d, e, f, g, h]) }
 }
 
-/// A page of the accounts that have reacted to a message with an emoji, the newest first, without those that the viewer cannot discover. One command and
-/// one batch of accounts.
+/// A page of the accounts that have reacted to a message with an emoji, the newest first, without those that the viewer cannot discover. One batch of
+/// messages and one of accounts.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -80,9 +80,9 @@ pub async fn reactors(
     args: &PageArgs,
 ) -> Result<Page<Arc<User>>, Error> {
     let request = args.check(&app.cursors().await?, reactors_id(id, emoji))?;
-    let all = rows::reactions(app.db(), id).await?;
-    let of_emoji = all.into_iter().filter(|(other, ..)| other == emoji);
-    let rows = of_emoji.map(|(_, user, position)| Row { member: user.0, position }).collect();
+    let all = loaders.chat_reactors.load(id).await?;
+    let of_emoji = all.iter().filter(|(other, ..)| other == emoji);
+    let rows = of_emoji.map(|(_, user, position)| Row { member: user.0, position: *position }).collect();
     page::read_page(&Reactors { loaders, rows }, request).await
 }
 

@@ -137,16 +137,20 @@ pub(in super::super) async fn has_reacted(db: &Db, user: UserId, ids: &[Reaction
     replies.into_iter().map(|reply| Ok(decode::value::<Option<f64>>(reply)?.is_some())).collect()
 }
 
-/// All reactions to a message, the newest first: emoji, account, and the id of the reaction. One command of at most 6,000 members.
-pub(in super::super) async fn reactions(db: &Db, id: ChatMessageId) -> Result<Vec<(String, UserId, u64)>, Error> {
-    let range = cmd("ZRANGE")
-        .arg(keys::reactions(id.chat, id.sequence))
-        .arg(0)
-        .arg(MAX_EMOJI * MAX_MEMBERS - 1)
-        .arg("REV")
-        .arg("WITHSCORES")
-        .take();
-    let found: Vec<(String, f64)> = db.read(range).await?;
+/// A reaction to a message: emoji, account, and the id of the reaction.
+pub(in super::super) type Reaction = (String, UserId, u64);
+
+/// All reactions to messages, the newest first, in the order of `ids`. One pipeline of commands of at most 6,000 members.
+pub(in super::super) async fn reactions(db: &Db, ids: &[ChatMessageId]) -> Result<Vec<Vec<Reaction>>, Error> {
+    let command = |id: &ChatMessageId| {
+        let last = MAX_EMOJI * MAX_MEMBERS - 1;
+        cmd("ZRANGE").arg(keys::reactions(id.chat, id.sequence)).arg(0).arg(last).arg("REV").arg("WITHSCORES").take()
+    };
+    db.read_many(ids.iter().map(command).collect()).await?.into_iter().map(parse_reactions).collect()
+}
+
+fn parse_reactions(reply: Value) -> Result<Vec<Reaction>, Error> {
+    let found: Vec<(String, f64)> = decode::value(reply)?;
     let reaction = |(member, score): (String, f64)| {
         let (emoji, user) = member.rsplit_once(' ')?;
         Some((emoji.to_owned(), UserId(user.parse().ok()?), score as u64))

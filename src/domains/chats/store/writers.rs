@@ -1,7 +1,7 @@
 //! Reads members, and the authors of texts in groups.
 
 use super::super::keys;
-use super::super::model::{BUCKET, MAX_MEMBERS, Member};
+use super::super::model::{BUCKET, MAX_MEMBERS, Member, MemberRow};
 use super::corrupt;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
@@ -87,18 +87,24 @@ pub(in super::super) async fn has_ended(db: &Db, chat: ChatId) -> Result<bool, E
     Ok(kind.is_none() || gone.is_some())
 }
 
-/// The members of a group with their positions, in no order.
-pub(in super::super) async fn members(db: &Db, chat: ChatId) -> Result<Vec<MemberRow>, Error> {
+/// The members of chats with their positions, in no order. One pipeline.
+pub(in super::super) async fn members(db: &Db, chats: &[ChatId]) -> Result<Vec<Vec<MemberRow>>, Error> {
     let positions = |key: String| cmd("ZRANGE").arg(key).arg(0).arg(MAX_MEMBERS - 1).arg("WITHSCORES").take();
-    let commands =
-        vec![positions(keys::seen(chat)), positions(keys::delivered(chat)), cmd("HGETALL").arg(keys::members(chat)).take()];
-    let mut replies = db.read_many(commands).await?.into_iter();
+    let of_chat = |chat: &ChatId| {
+        let members = cmd("HGETALL").arg(keys::members(*chat)).take();
+        [positions(keys::seen(*chat)), positions(keys::delivered(*chat)), members]
+    };
+    let mut replies = db.read_many(chats.iter().flat_map(of_chat).collect()).await?.into_iter();
     let mut reply = || replies.next().unwrap_or(Value::Nil);
+    chats.iter().map(|_| parse_members([reply(), reply(), reply()])).collect()
+}
+
+fn parse_members([seen, delivered, memberships]: [Value; 3]) -> Result<Vec<MemberRow>, Error> {
     let positions = |reply| Ok::<HashMap<u64, f64>, Error>(decode::value::<Vec<(u64, f64)>>(reply)?.into_iter().collect());
-    let (seen, delivered) = (positions(reply())?, positions(reply())?);
+    let (seen, delivered) = (positions(seen)?, positions(delivered)?);
     let position = |of: &HashMap<u64, f64>, user: u64| of.get(&user).map_or(0, |at| *at as u64);
     let mut members = Vec::new();
-    decode::fields(reply(), |user, record| {
+    decode::fields(memberships, |user, record| {
         let user = user.parse::<u64>().map_err(|_| corrupt("a member"))?;
         let member = Member::parse(&record.0).ok_or_else(|| corrupt("a membership"))?;
         let seen = position(&seen, user);
@@ -106,17 +112,4 @@ pub(in super::super) async fn members(db: &Db, chat: ChatId) -> Result<Vec<Membe
         Ok(())
     })?;
     Ok(members)
-}
-
-/// A member with its positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct MemberRow {
-    /// The account.
-    pub(in super::super) user: UserId,
-    /// Its membership.
-    pub(in super::super) member: Member,
-    /// What it has seen.
-    pub(in super::super) seen: u64,
-    /// What was delivered to it; at least `seen`.
-    pub(in super::super) delivered: u64,
 }
