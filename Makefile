@@ -35,7 +35,9 @@ dist: playground
 
 ## Run all checks: format, lints, docs, the suite, the instructions of requests, the playground and the recipes in a browser.
 test: check
-	@$(MAKE) --no-print-directory suite test-cluster guard e2e recipes
+	@$(MAKE) --no-print-directory suite test-cluster need-chromium need-valgrind
+# The browser tests use one core.
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target e2e guard recipes
 
 # Format, clippy and rustdoc, with warnings as errors. The check of schema.graphql is a test.
 check: playground
