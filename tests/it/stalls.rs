@@ -18,7 +18,7 @@ use waxwing::domains::streaming::Hub;
 use waxwing::server::{EdgeConfig, LiveConfig};
 
 /// The timeout of Redis in the tests where this process stalls.
-const SHORT_TIMEOUT: Duration = Duration::from_millis(100);
+const SHORT_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Polls all ready tasks a number of times, then blocks the thread. Meanwhile other processes run: Redis replies, clients send.
 async fn stall(turns: usize, length: Duration) {
@@ -40,7 +40,7 @@ async fn a_response_that_arrived_during_a_stall_is_used() {
         let timing = Timing { connect: SHORT_TIMEOUT, response: SHORT_TIMEOUT, write: SHORT_TIMEOUT, ..LONG_TIMEOUTS };
         let db = Db::open(&redis.target(), timing).await.expect("a store");
         for state in ["connecting", "connected"] {
-            let (read, ()) = tokio::join!(db.read::<Option<String>>(get()), stall(turns, 3 * SHORT_TIMEOUT));
+            let (read, ()) = tokio::join!(db.read::<Option<String>>(get()), stall(turns, SHORT_TIMEOUT + SHORT_TIMEOUT / 2));
             assert!(read.is_ok(), "{state}, stalled after {turns} turns: {read:?}");
         }
     }
