@@ -89,6 +89,7 @@ const parts = () => [
   ['/ads#side=publisher', (page) => page.getByRole('heading', { name: 'Try a slot' })],
   ['/people', beginPeople],
   ['/chat', openNewChat],
+  ['/chat', openSettings],
   [`/chat/${encodeURIComponent(chat)}`, openChat],
   ['/home/nothing/here', (page) => page.getByRole('heading', { name: 'There is no such page' })],
 ];
@@ -146,11 +147,19 @@ async function openNewChat(page, isIn) {
   return page.getByRole('form', { name: 'Make a group' });
 }
 
+// With the viewer's settings.
+async function openSettings(page, isIn) {
+  if (!isIn) return page.getByText('Log in above to see your chats.');
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
+  return page.getByRole('switch', { name: 'Read receipts' });
+}
+
 // With the details, a reply that is being written, and the emoji.
 async function openChat(page, isIn) {
   if (!isIn) return page.getByText('Log in above to see your chats.');
   const row = page.locator('.text-row').filter({ hasText: 'I have.' });
   await page.getByRole('button', { name: 'Details' }).click();
+  await page.getByRole('form', { name: 'Delete messages' }).waitFor();
   await row.hover();
   await row.getByRole('button', { name: 'Reply', exact: true }).click();
   await row.hover();

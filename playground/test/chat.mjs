@@ -1,81 +1,11 @@
 // Tests the chats in Chromium, in windows of several accounts and devices.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
-import { ChatPage, until } from './chatpage.mjs';
-import { Server } from './server.mjs';
+import { test } from 'node:test';
+import { change, friends, rowsOf, say, server, signUp, startBoth, startChat, useServer, window } from './chats.mjs';
+import { until } from './chatpage.mjs';
 import { load } from './source.mjs';
 
-const SIGN_UP = 'mutation ($input: SignUpInput!) { signUp(input: $input) { session { token expiresAt user { id login name } } userErrors { message } } }';
-const ROWS = `query ($id: ID!, $after: String) {
-  node(id: $id) { ... on Chat { messages(first: 100, after: $after) { edges { node { sequence text } } pageInfo { hasNextPage endCursor } } } }
-}`;
-
-let server;
-let windows = [];
-let accounts = 0;
-
-before(async () => {
-  server = await Server.start({ demo: false, options: ['--rate-limits', 'off'] });
-});
-
-after(() => server?.remove());
-
-afterEach(async () => {
-  for (const window of windows.splice(0)) await window.close();
-});
-
-// New accounts with these names.
-async function signUp(...names) {
-  const sessions = [];
-  for (const name of names) {
-    const login = `${name.toLowerCase()}${++accounts}`;
-    const { session } = (await server.ask(null, SIGN_UP, { input: { login, name: `${name} ${accounts}`, password: 'correct horse battery' } })).signUp;
-    sessions.push(session);
-  }
-  return sessions;
-}
-
-// New accounts that are friends, so that their chats do not wait for an answer.
-async function friends(...names) {
-  const sessions = await signUp(...names);
-  for (const [at, one] of sessions.entries()) {
-    for (const other of sessions.slice(at + 1)) {
-      await change(one, 'requestFriend', { userId: other.user.id });
-      await change(other, 'acceptFriendRequest', { userId: one.user.id });
-    }
-  }
-  return sessions;
-}
-
-async function change({ token }, field, input, selection = '') {
-  const type = `${field[0].toUpperCase()}${field.slice(1)}Input`;
-  const { result } = await server.ask(token, `mutation ($input: ${type}!) { result: ${field}(input: $input) { ${selection} userErrors { message } } }`, { input });
-  assert.deepEqual(result.userErrors, [], field);
-  return result;
-}
-
-const startChat = async (one, other) => (await change(one, 'startDirectChat', { userId: other.user.id }, 'chat { id }')).chat.id;
-// Who has not begun a chat has it from its first row on.
-const startBoth = async (one, other) => (await startChat(one, other)) && startChat(other, one);
-const say = (session, chatId, text) => change(session, 'sendMessage', { chatId, text });
-
-async function window(session, chatId, options) {
-  const opened = await ChatPage.open(server, session, options);
-  windows.push(opened);
-  if (chatId !== undefined) await opened.load(chatId);
-  return opened;
-}
-
-// The texts of all rows of a chat, oldest first.
-async function rowsOf({ token }, id) {
-  const rows = [];
-  for (let after = null; ; ) {
-    const { messages } = (await server.ask(token, ROWS, { id, after })).node;
-    rows.push(...messages.edges.map(({ node }) => node));
-    if (!messages.pageInfo.hasNextPage) return rows.reverse().map(({ text }) => text);
-    after = messages.pageInfo.endCursor;
-  }
-}
+useServer();
 
 test('rows are in order, whatever the order in which they arrive', async () => {
   const { fromPage, lastOf, withNewer, withOlder, withRow } = await load('routes/chat/rows.ts');
@@ -109,6 +39,10 @@ test('logged out and without chats, the page says what to do first', async () =>
   await page.page.getByText('Nothing is archived.').waitFor();
   await page.choose('Requests');
   await page.page.getByText('Nobody waits for your answer.').waitFor();
+  await page.page.goto(`${server.origin}/chat/no-id`);
+  await page.page.getByText('`no-id` is not an id.').waitFor();
+  await page.page.getByRole('link', { name: 'Back to your chats' }).click();
+  await page.page.getByText('Choose a chat, or begin one with New chat.').waitFor();
   await page.button('Log out').click();
   await page.page.getByText('Log in above to see your chats.').waitFor();
 });
@@ -452,48 +386,6 @@ test('the server is killed and restarted while two people talk: nothing is lost 
   for (const page of [left, right]) page.forgetOutage();
 });
 
-test('texts that were not sent stay in the tab, also when the page is loaded again', async () => {
-  const [ada, bram] = await friends('Ada', 'Bram');
-  const chatId = await startBoth(ada, bram);
-  const page = await window(ada, chatId, { viewport: { width: 390, height: 844 } });
-  let isDown = true;
-  await page.page.route('**/graphql', (route) => (isDown && route.request().postDataJSON()?.operationName === 'ChatSend' ? route.abort() : route.fallback()));
-  for (const text of ['one', 'two', 'three']) await page.send(text);
-  await page.page.getByText('The server could not be reached.').waitFor();
-  await page.page.locator('.unsent').filter({ hasText: 'two' }).waitFor();
-  await page.page.reload();
-  await page.page.getByText('The server could not be reached.').waitFor();
-  await page.shows(['one', 'two', 'three']);
-  assert.deepEqual(await rowsOf(ada, chatId), []);
-  isDown = false;
-  await page.page.locator('.unsent').getByRole('button', { name: 'Send again' }).click();
-  await until('["one","two","three"]', async () => JSON.stringify(await rowsOf(bram, chatId)));
-  await page.page.locator('.unsent').first().waitFor({ state: 'detached' });
-  await page.shows(['one', 'two', 'three']);
-  page.pageErrors.splice(0, Infinity, ...page.pageErrors.filter((text) => !/ERR_FAILED/.test(text)));
-});
-
-test('texts beyond the rate limit are sent by themselves, after the wait that the server names', async () => {
-  const usual = server;
-  server = await Server.start({ demo: false, options: ['--rate-messages', '2/2s'] });
-  try {
-    const [ada, bram] = await friends('Ada', 'Bram');
-    const chatId = await startBoth(ada, bram);
-    const page = await window(ada, chatId);
-    const texts = ['one', 'two', 'three', 'four', 'five'];
-    for (const text of texts) await page.send(text);
-    await page.page.getByText('Not sent').waitFor();
-    await until(JSON.stringify(texts), async () => JSON.stringify(await rowsOf(bram, chatId)));
-    await page.page.locator('.unsent').first().waitFor({ state: 'detached' });
-    await page.shows(texts);
-    page.pageErrors.splice(0, Infinity, ...page.pageErrors.filter((text) => !/status of 429/.test(text)));
-    for (const window of windows.splice(0)) await window.close();
-  } finally {
-    await server.remove();
-    server = usual;
-  }
-});
-
 test('after a gap, the chats and the open one are read again, with a notice', async () => {
   const [ada, bram, chiara] = await friends('Ada', 'Bram', 'Chiara');
   const [chatId, other] = [await startBoth(ada, bram), await startBoth(ada, chiara)];
@@ -524,35 +416,6 @@ test('after a gap, the chats and the open one are read again, with a notice', as
   await page.unreadIn(chiara.user.name, 1);
   await say(bram, chatId, 'after the gap');
   await page.shows(['before the gap', 'in the gap', 'the end of the gap', 'after the gap']);
-});
-
-test('a text that the server refuses is kept with the error; a lost response does not double it', async () => {
-  const [ada, bram] = await friends('Ada', 'Bram');
-  const chatId = await startBoth(ada, bram);
-  const page = await window(ada, chatId);
-  let isLost = true;
-  await page.page.route('**/graphql', async (route) => {
-    if (isLost && route.request().postDataJSON()?.operationName === 'ChatSend') {
-      await route.fetch();
-      await route.abort();
-    } else await route.fallback();
-  });
-  await page.send('only once');
-  await page.page.getByText('The server could not be reached.').waitFor().catch(() => {});
-  await until('["only once"]', async () => JSON.stringify(await rowsOf(ada, chatId)));
-  isLost = false;
-  await page.send('and then');
-  await page.shows(['only once', 'and then']);
-  await until('["only once","and then"]', async () => JSON.stringify(await rowsOf(ada, chatId)));
-  await change(bram, 'blockUser', { userId: ada.user.id });
-  await page.send('too late');
-  const unsent = page.page.locator('.unsent');
-  await unsent.getByRole('alert').filter({ hasText: /./ }).waitFor();
-  assert.equal(await unsent.locator('.message').innerText(), 'too late');
-  await change(bram, 'unblockUser', { userId: ada.user.id });
-  await unsent.getByRole('button', { name: 'Send again' }).click();
-  await page.shows(['only once', 'and then', 'too late']);
-  page.pageErrors.splice(0, Infinity, ...page.pageErrors.filter((text) => !/ERR_FAILED/.test(text)));
 });
 
 test('a profile has a link that begins a chat with the account', async () => {

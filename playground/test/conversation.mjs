@@ -241,8 +241,9 @@ test('who may reply is chosen with the post and changed afterwards', async () =>
 test('a status is quoted, shown within its quote, and its quotes are listed', async () => {
   const id = await post('bram', 'quotable');
   await go(`/conversation/${id}/quotes`);
-  await page.getByText('No quotes yet. Press Quote below the status to write the first one.').waitFor();
+  await page.getByText('No quotes yet. Log in above to write the first one.').waitFor();
   await logIn('ada');
+  await page.getByText('No quotes yet. Press Quote below the status to write the first one.').waitFor();
   const quote = subject().getByRole('button', { name: 'Quote', exact: true });
   await quote.press('Enter');
   const form = subject().getByRole('form', { name: 'Post quote' });
@@ -310,7 +311,7 @@ test('an edit shows in place, with its entities and its history', async () => {
 test('bookmarks are kept for the viewer alone, and a removed one can be set again', async () => {
   const id = await post('bram', 'worth keeping');
   await go('/bookmarks');
-  await page.getByText('Log in above to see your bookmarks.').waitFor();
+  await page.getByText('Log in above to see your bookmarks. No account yet?').waitFor();
   await logIn('chiara');
   await page.getByText('No bookmarks yet. Press ☆ Bookmark below a status').waitFor();
   assert.equal(await page.getByRole('link', { name: 'Bookmarks' }).getAttribute('aria-current'), 'page');

@@ -119,6 +119,7 @@ test('reposts of a followed account are hidden on its profile', async () => {
   await goAs('reader', '/profile/friend');
   const shown = page.getByRole('switch', { name: 'Show reposts in home' });
   assert.equal(await shown.isChecked(), true);
+  assert.ok((await shown.boundingBox()).width < 30, 'the switch is as wide as its mark, beside its label');
   await shown.press('Space');
   await page.locator('input[role="switch"]:not(:checked)').waitFor();
   await page.reload();

@@ -122,12 +122,13 @@ export function AreaField({ label, name, hint, ...area }: { label: ReactNode; na
 interface ChoiceProps extends React.SelectHTMLAttributes<HTMLSelectElement> {
   label: ReactNode;
   name: string;
+  hint?: string;
   options: Record<string, string>;
 }
 
-export function ChoiceField({ label, name, options, ...select }: ChoiceProps) {
+export function ChoiceField({ label, name, hint, options, ...select }: ChoiceProps) {
   return (
-    <Field label={label} name={name}>
+    <Field label={label} name={name} hint={hint}>
       {(attributes) => (
         <select autoComplete="off" {...select} {...attributes}>
           {Object.entries(options).map(([value, text]) => (

@@ -27,7 +27,7 @@ export function CreateCampaign({ onCreated, onCancel }: { onCreated: (id: string
     <CampaignForm label="Create campaign" act={act} onDone={() => onCreated(created.current)} onCancel={onCancel}>
       <AreaField label="Keywords" name="keywords" rows={3} spellCheck={false} hint="keywords-hint" />
       <p className="hint" id="keywords-hint">
-        One per line. Without any the campaign fits every page.
+        One per line. Without keywords, the campaign matches every page.
       </p>
     </CampaignForm>
   );

@@ -58,7 +58,7 @@ export function Publisher({ websiteKey }: { websiteKey: string }) {
       <h2 id="slot-title" ref={title} tabIndex={-1}>
         Try a slot
       </h2>
-      <p className="hint">What a page of the website would request. This is no rehearsal: impressions and clicks count, and are paid for.</p>
+      <p className="hint">What a page of the website would request. Impressions and clicks are counted and charged.</p>
       <Form label="Try a slot" act={act} button={button}>
         <TextField label="Website key" name="websiteKey" spellCheck={false} required value={key} onChange={({ target }) => setKey(target.value)} />
         <div className="row">
@@ -69,11 +69,11 @@ export function Publisher({ websiteKey }: { websiteKey: string }) {
           {(attributes) => <input autoComplete="off" spellCheck={false} value={visitor} onChange={({ target }) => setVisitor(target.value)} {...attributes} />}
         </Field>
         <p className="hint" id="visitor-hint">
-          Whatever the website calls its visitor. Without one, only campaigns without a frequency cap are eligible.
+          The website’s id of the visitor. Without one, only campaigns without a frequency cap are eligible.
         </p>
         <AreaField label="Keywords of the page" name="keywords" rows={2} spellCheck={false} hint="page-keywords-hint" />
         <p className="hint" id="page-keywords-hint">
-          One per line.
+          One per line. A campaign with keywords matches only pages that have one of them.
         </p>
       </Form>
       <p className="outcome" role="status">

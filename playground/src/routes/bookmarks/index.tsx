@@ -2,6 +2,7 @@
 import { Link } from 'react-router';
 import { read } from '../../api/read.ts';
 import { pageOf, usePages } from '../../api/usePages.ts';
+import { LogInHint } from '../../session/LogInHint.tsx';
 import { useViewer } from '../../session/useSession.ts';
 import { StatusList, type StatusItem } from '../../timeline/StatusList.tsx';
 import { useTitle } from '../../ui/useTitle.ts';
@@ -20,7 +21,9 @@ export function Component() {
       ) : (
         <div className="stream">
           <div className="empty">
-            <p>Log in above to see your bookmarks.</p>
+            <p>
+              <LogInHint to="see your bookmarks" />
+            </p>
           </div>
         </div>
       )}

@@ -4,6 +4,7 @@ import { useLocation, useNavigate } from 'react-router';
 import { ConnectionLine } from '../../ui/ConnectionLine.tsx';
 import { Loading } from '../../ui/Loading.tsx';
 import { ChatList } from './ChatList.tsx';
+import { ChatSettings } from './ChatSettings.tsx';
 import { LISTS, type ListName } from './lists.ts';
 import { NewChat } from './NewChat.tsx';
 import { Thread } from './Thread.tsx';
@@ -11,6 +12,8 @@ import { ChatsContext, useChats, type Chats as ChatsState } from './useChats.ts'
 import { OutboxContext, useOutbox } from './useOutbox.ts';
 
 const LABELS: Record<ListName, string> = { INBOX: 'Inbox', ARCHIVED: 'Archive', REQUESTS: 'Requests' };
+
+type Panel = 'new' | 'settings';
 
 export function Chats({ chatId }: { chatId: string | null }) {
   const chats = useChats();
@@ -32,24 +35,29 @@ export function Chats({ chatId }: { chatId: string | null }) {
 function Side({ chats, chatId }: { chats: ChatsState; chatId: string | null }) {
   const [list, setList] = useState<ListName>('INBOX');
   const to = useRecipient();
-  const [isWriting, setIsWriting] = useState(to !== null);
-  const button = useRef<HTMLButtonElement>(null);
+  const [open, setOpen] = useState<Panel | null>(to === null ? null : 'new');
+  const buttons = { new: useRef<HTMLButtonElement>(null), settings: useRef<HTMLButtonElement>(null) };
   const navigate = useNavigate();
   const close = () => {
-    setIsWriting(false);
     if (to) void navigate('/chat', { replace: true });
-    button.current?.focus();
+    if (open) buttons[open].current?.focus();
+    setOpen(null);
   };
+  const button = (panel: Panel, label: string, className?: string) => (
+    <button ref={buttons[panel]} type="button" className={className} aria-expanded={open === panel} onClick={() => (open === panel ? close() : setOpen(panel))}>
+      {label}
+    </button>
+  );
   return (
     <aside className="chat-side" aria-label="Chats">
       <ConnectionLine connection={chats.connection} gap={chats.gap} onReconnect={chats.reconnect} />
       <div className="side-tools">
         <ListChoice list={list} requests={chats.lists.REQUESTS?.ids.length ?? 0} onChange={setList} />
-        <button ref={button} type="button" className="primary" aria-expanded={isWriting} onClick={() => (isWriting ? close() : setIsWriting(true))}>
-          New chat
-        </button>
+        {button('new', 'New chat', 'primary')}
+        {button('settings', 'Settings')}
       </div>
-      {isWriting && <NewChat to={to} onClose={close} onOpened={() => setIsWriting(false)} />}
+      {open === 'new' && <NewChat to={to} onClose={close} onOpened={() => setOpen(null)} />}
+      {open === 'settings' && <ChatSettings onClose={close} />}
       {chats.hasBegun ? <ChatList key={list} list={list} chatId={chatId} /> : <Loading />}
     </aside>
   );

@@ -16,6 +16,7 @@ import { ChatMuteDocument } from './operations/ChatMute.generated.ts';
 import { ChatRenameDocument } from './operations/ChatRename.generated.ts';
 import { ChatUnarchiveDocument } from './operations/ChatUnarchive.generated.ts';
 import { ChatUnmuteDocument } from './operations/ChatUnmute.generated.ts';
+import { Retention } from './Retention.tsx';
 import { useAllChats } from './useChats.ts';
 import type { Members } from './useMembers.ts';
 
@@ -36,6 +37,7 @@ export function Details({ chat, members, onClose }: Props) {
     <section ref={section} className="details" aria-label="Details" tabIndex={-1} onKeyDown={onEscape(onClose)}>
       <Settings chat={chat} />
       {chat.kind === 'GROUP' && chat.viewerMember?.role !== 'MEMBER' && <RenameForm key={chat.name} chat={chat} />}
+      <Retention key={chat.id} chat={chat} />
       {chat.kind === 'GROUP' && <MemberList chat={chat} members={members} />}
       <button type="button" className="quiet" onClick={onClose}>
         Close

@@ -24,7 +24,7 @@ interface Props {
 }
 
 export function RowList({ chat, thread, members, onReply }: Props) {
-  const { rows, line, older, newer } = thread;
+  const { rows, line, older, newer, isTrimmed } = thread;
   const viewer = useViewer();
   const box = useRef<HTMLDivElement>(null);
   const markSeen = useMarkSeen(chat.id);
@@ -36,8 +36,9 @@ export function RowList({ chat, thread, members, onReply }: Props) {
     <div className="rows-frame">
       <div ref={box} className="rows scrolled" role="region" aria-label="Messages" tabIndex={0} onKeyDown={moveFocus}>
         {older !== null && <MoreButton label="Earlier messages" read={thread.readOlder} />}
-        {isEmpty && <p className="empty">No messages yet. Write the first one below.</p>}
+        {isEmpty && <p className="empty">{isTrimmed ? 'All messages so far were deleted.' : 'No messages yet. Write the first one below.'}</p>}
         <ol className="row-list" aria-label="Messages">
+          {isTrimmed && older === null && rows.length > 0 && <li className="trimmed">Older messages were deleted.</li>}
           {rows.map((row, at) => (
             <Fragment key={row.id}>
               {dayOf(row) !== dayOf(rows[at - 1]) && <li className="day">{DAY.format(new Date(row.sentAt))}</li>}

@@ -29,7 +29,7 @@ export function Thread({ chatId, drafts }: Props) {
   const [replyTo, setReplyTo] = useState<ChatRow | null>(null);
   const chat = chats[chatId];
   if (thread.phase === 'gone' || (thread.phase === 'read' && !chat)) return <Gone />;
-  if (!chat) return thread.error ? <p className="error" role="alert">{thread.error}</p> : <Loading />;
+  if (!chat) return thread.error ? <Failed error={thread.error} /> : <Loading />;
   const canWrite = chat.viewerState === 'ACTIVE' && chat.viewerCanSend;
   return (
     <section className="chat" aria-labelledby="chat-title">
@@ -60,6 +60,17 @@ function Gone() {
     <p className="empty choose" role="status">
       There is no such chat for you. <Link to="/chat">Back to your chats</Link>
     </p>
+  );
+}
+
+function Failed({ error }: { error: string }) {
+  return (
+    <div className="empty choose">
+      <p className="error" role="alert">
+        {error}
+      </p>
+      <Link to="/chat">Back to your chats</Link>
+    </div>
   );
 }
 

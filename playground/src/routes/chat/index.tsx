@@ -1,8 +1,9 @@
 // The viewer's chats: the list, and the chat that is open.
 import { useMemo } from 'react';
-import { Link, useParams } from 'react-router';
+import { useParams } from 'react-router';
 import { Provider } from 'urql';
 import { createClient } from '../../api/client.ts';
+import { LogInHint } from '../../session/LogInHint.tsx';
 import { useSession } from '../../session/useSession.ts';
 import { useTitle } from '../../ui/useTitle.ts';
 import { Chats } from './Chats.tsx';
@@ -23,7 +24,7 @@ export function Component() {
         </Provider>
       ) : (
         <p className="empty">
-          Log in above to see your chats. No account yet? Sign up with the first tab of <Link to="/">GraphiQL</Link>.
+          <LogInHint to="see your chats" />
         </p>
       )}
     </main>

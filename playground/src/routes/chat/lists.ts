@@ -7,8 +7,8 @@ import type { ChatEventsSubscription } from './operations/ChatEvents.generated.t
 export type ChatCard = ChatCardFragment;
 export type ChatRow = ChatRowFragment;
 export type ChatEvent = ChatEventsSubscription['chatEvents'];
-// An event, or the row that a mutation of this page returned.
-export type Change = ChatEvent | { __typename: 'RowRead'; chatId: string; chatMessage: ChatRow };
+// An event, the row that a mutation of this page returned, or a change of the viewer's read receipts, which concerns all chats.
+export type Change = ChatEvent | { __typename: 'RowRead'; chatId: string; chatMessage: ChatRow } | { __typename: 'ReceiptsChanged'; chatId: null };
 
 export const LISTS = ['INBOX', 'ARCHIVED', 'REQUESTS'] as const;
 export type ListName = (typeof LISTS)[number];

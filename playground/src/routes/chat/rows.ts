@@ -9,15 +9,18 @@ export interface Rows {
   newer: string | null;
   // Without rows: the number of the row before the next one.
   base: number;
+  // Whether older rows were deleted, which no page has.
+  isTrimmed: boolean;
   // Rows that arrived before the one next to the last row.
   ahead: readonly ChatRow[];
 }
 
-export const NO_ROWS: Rows = { rows: [], older: null, newer: null, base: 0, ahead: [] };
+export const NO_ROWS: Rows = { rows: [], older: null, newer: null, base: 0, isTrimmed: false, ahead: [] };
 
 // A page, newest first.
 interface Page {
   newestSequence: number;
+  isTrimmed: boolean;
   edges: readonly { node: ChatRow }[];
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null };
 }
@@ -26,17 +29,24 @@ const rowsOf = ({ edges }: Page) => edges.map(({ node }) => node).reverse();
 const olderOf = ({ pageInfo }: Page) => (pageInfo.hasNextPage ? pageInfo.endCursor : null);
 const newerOf = ({ pageInfo }: Page) => (pageInfo.hasPreviousPage ? pageInfo.startCursor : null);
 
-export const fromPage = (page: Page): Rows => ({ rows: rowsOf(page), older: olderOf(page), newer: newerOf(page), base: page.newestSequence, ahead: [] });
+export const fromPage = (page: Page): Rows => ({
+  rows: rowsOf(page),
+  older: olderOf(page),
+  newer: newerOf(page),
+  base: page.newestSequence,
+  isTrimmed: page.isTrimmed,
+  ahead: [],
+});
 
 export function withOlder(state: Rows, page: Page): Rows {
   const first = state.rows[0]?.sequence ?? Infinity;
-  return { ...state, rows: [...rowsOf(page).filter(({ sequence }) => sequence < first), ...state.rows], older: olderOf(page) };
+  return { ...state, rows: [...rowsOf(page).filter(({ sequence }) => sequence < first), ...state.rows], older: olderOf(page), isTrimmed: page.isTrimmed };
 }
 
 export function withNewer(state: Rows, page: Page): Rows {
   const last = lastOf(state);
   const rows = [...state.rows, ...rowsOf(page).filter(({ sequence }) => sequence > last)];
-  return catchUp({ ...state, rows, newer: newerOf(page) });
+  return catchUp({ ...state, rows, newer: newerOf(page), isTrimmed: page.isTrimmed });
 }
 
 // The number of the last row that has been read.

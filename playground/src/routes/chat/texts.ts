@@ -46,6 +46,13 @@ export function previewOf({ kind, newestMessage }: ChatCard, viewerId: string | 
   return kind === 'GROUP' && newestMessage.sender ? `${newestMessage.sender.name}: ${text}` : text;
 }
 
+// When messages are deleted. Null if they are kept.
+export function retentionText(daysAfterSeen: number | null): string {
+  if (daysAfterSeen === null) return 'Messages are kept.';
+  if (daysAfterSeen === 0) return 'Messages are deleted as soon as all members have seen them.';
+  return `Messages are deleted ${daysAfterSeen === 1 ? 'a day' : `${daysAfterSeen} days`} after all members have seen them.`;
+}
+
 export const contentOf = ({ isDeleted, isHidden, text }: Pick<ChatRow, 'isDeleted' | 'isHidden' | 'text'>) => (isDeleted ? DELETED : isHidden ? HIDDEN : text);
 
 export function typingText(people: readonly Person[]): string {

@@ -148,6 +148,8 @@ export function useChats() {
       change((state) => applyChange(state, row));
       emit(row);
     },
+    // The viewer has switched read receipts on or off.
+    changeReceipts: () => emit({ __typename: 'ReceiptsChanged', chatId: null }),
     forget(chatId: string) {
       const gone: Change = { __typename: 'ViewerChatChanged', cursor: '', chatId, chat: null };
       change((state) => applyChange(state, gone));

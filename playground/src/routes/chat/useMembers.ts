@@ -19,7 +19,7 @@ export function useMembers(chatId: string) {
     return pageOf(members, ({ cursor, node }) => ({ ...node, key: node.user?.id ?? cursor }));
   });
   useChatChange((change) => {
-    if (change.__typename === 'StreamGap') return void pages.readAgain();
+    if (change.__typename === 'StreamGap' || change.__typename === 'ReceiptsChanged') return void pages.readAgain();
     if (change.chatId !== chatId) return;
     if (change.__typename === 'SeenChanged') pages.change((members) => members.map((member) => laterOf(member, change.member)));
     else if (READ_AGAIN.includes(change.__typename)) void pages.readAgain();

@@ -1,5 +1,6 @@
 // The viewer's home: the statuses of the viewer and of the accounts that the viewer follows.
 import { Link } from 'react-router';
+import { LogInHint } from '../../session/LogInHint.tsx';
 import { useViewer } from '../../session/useSession.ts';
 import { FollowedTags } from '../../tags/FollowedTags.tsx';
 import { TimelinePage } from '../../timeline/TimelinePage.tsx';
@@ -17,17 +18,11 @@ export function Component() {
       {viewer && <FollowedTags key={viewer.id} onChange={home.reconnect} />}
     </>
   );
-  return <TimelinePage title="Home" head={head} timeline={home} onRelation={home.reconnect} hasSubscription={Boolean(viewer)} empty={isReading ? null : viewer ? <FirstPost /> : <LogInFirst />} />;
+  return <TimelinePage title="Home" head={head} timeline={home} onRelation={home.reconnect} hasSubscription={Boolean(viewer)} empty={isReading ? null : viewer ? <FirstPost /> : <p><LogInHint to="see your home" /></p>} />;
 }
 
 const FirstPost = () => (
   <p>
-    Your home is empty. Write your first post above, or follow somebody: the name of an author at <Link to="/live">Live</Link> opens a card with that button.
-  </p>
-);
-
-const LogInFirst = () => (
-  <p>
-    Log in above to see your home. No account yet? Sign up with the first tab of <Link to="/">GraphiQL</Link>.
+    Your home is empty. Write your first post above, or follow somebody: press the name of an author at <Link to="/live">Live</Link>, then Follow.
   </p>
 );

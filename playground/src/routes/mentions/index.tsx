@@ -1,5 +1,6 @@
 // The statuses of other accounts that mention the viewer, with live events.
 import { read } from '../../api/read.ts';
+import { LogInHint } from '../../session/LogInHint.tsx';
 import { useSession, useViewer } from '../../session/useSession.ts';
 import { TimelinePage } from '../../timeline/TimelinePage.tsx';
 import { useFeed } from '../../timeline/useFeed.ts';
@@ -14,7 +15,7 @@ export function Component() {
   const mentions = useMentions();
   const viewer = useViewer();
   const isReading = viewer && mentions.connection.phase === 'connecting';
-  const empty = <p>{viewer ? `Nobody has mentioned you yet. Others mention you with @${viewer.login} in a post.` : 'Log in above to see who mentions you.'}</p>;
+  const empty = <p>{viewer ? `Nobody has mentioned you yet. Others mention you with @${viewer.login} in a post.` : <LogInHint to="see who mentions you" />}</p>;
   return <TimelinePage title="Mentions" timeline={mentions} onRelation={mentions.reconnect} hasSubscription={Boolean(viewer)} empty={isReading ? null : empty} />;
 }
 
