@@ -124,7 +124,7 @@ named_enum! {
         InvalidBio = "INVALID_BIO",
         /// The password is not 8 to 128 characters, or contains characters that are not allowed.
         InvalidPassword = "INVALID_PASSWORD",
-        /// The message is empty, too long or contains characters that are not allowed.
+        /// The text of a status, comment or chat message is empty, too long or contains characters that are not allowed.
         InvalidMessage = "INVALID_MESSAGE",
         /// The text is not exactly one emoji.
         InvalidEmoji = "INVALID_EMOJI",

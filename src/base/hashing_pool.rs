@@ -48,7 +48,7 @@ impl HashingPool {
                 let _ = sender.send(done);
             }
         };
-        self.jobs().send(Box::new(job)).map_err(|_| Error::internal(anyhow::anyhow!("no thread works")))?;
+        self.jobs().send(Box::new(job)).map_err(|_| Error::internal(anyhow::anyhow!("all hashing threads have stopped")))?;
         receiver.await.map_err(Error::internal)
     }
 

@@ -29,8 +29,8 @@ struct ServerLimits {
     /// Maximum nesting of fields.
     depth: usize,
     /// Maximum cost of an operation: the number of fields that its response can have, with every page as long as requested. With the header
-    /// `waxwing-cost: 1`, `extensions.cost` has `charged` (tokens) and `worked` (units of work in the store). Units beyond the cost are charged after
-    /// the response.
+    /// `waxwing-cost: 1`, `extensions.cost` has `charged`, the rate-limit tokens taken for the operation, and `worked`, the measured work in
+    /// Redis. Work beyond the cost is charged after the response.
     cost: usize,
     /// Maximum of `first` and `last`.
     page_size: usize,

@@ -137,6 +137,6 @@ fn mismatch() -> RequestError {
 }
 
 fn not_registered() -> RequestError {
-    let message = "This server runs registered documents only, and this document is not registered.";
+    let message = "This server runs registered documents only, and this document is not registered. Add it to the file of `--trusted-documents`.";
     RequestError::new(StatusCode::BAD_REQUEST, "DOCUMENT_NOT_TRUSTED", message)
 }

@@ -243,7 +243,7 @@ async fn check_reactions(
     Ok(())
 }
 
-/// What lists say of chats is readable, and is that of memberships.
+/// Checks that the chat states of an account can be parsed and agree with its memberships.
 async fn check_states(reader: &AuditReader, user: UserId, key: &str, found: &mut Findings) -> Result<(), Error> {
     let mut chats: HashMap<ChatId, String> = HashMap::new();
     for (chat, state) in fields_of(reader, key).await? {

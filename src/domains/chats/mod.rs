@@ -1,5 +1,8 @@
 //! Chats: direct messages of two accounts, and groups.
 //!
+//! A *row* is a stored message: a *text* (a text message) or a system message. Its *number* is the sequence number of the schema. The *activity* of a chat is
+//! its position in a member's list. To *settle* a chat is to reconcile the lists of its members with it.
+//!
 //! Keys of a chat, on its own tag:
 //!
 //! | key | type | content | bound |

@@ -112,7 +112,7 @@ pub async fn set_reposts_shown(app: &App, a: UserId, b: UserId, shown: bool) -> 
         events::publish_change(app, a.0);
         return Ok(());
     }
-    let message = "You can choose this for accounts that you follow.";
+    let message = "You do not follow this account. Follow it first to hide or show its reposts.";
     Err(UserError::new(UserErrorCode::InvalidInput, message, &["userId"]).into())
 }
 

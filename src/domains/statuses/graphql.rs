@@ -41,7 +41,7 @@ schema_enum! {
 pub struct StatusObject(pub ViewedStatus);
 
 object! {
-    /// A status: a short text that an account has posted to its followers.
+    /// A status: a short text that an account has posted.
     "Status": StatusObject(seen) {
         /// Global id, accepted by `node`.
         "id" id: GlobalId = seen.status.id.global_id();

@@ -117,7 +117,7 @@ impl Hub {
 async fn dispatch_all(app: App, hub: Hub, mut deliveries: mpsc::Receiver<ChatDelivery>) {
     let mut batch = Vec::with_capacity(BATCH);
     while deliveries.recv_many(&mut batch, BATCH).await > 0 {
-        let events: Vec<chats::EventOfChat> = batch.iter().filter_map(|delivery| delivery.envelope.event.in_chat()).collect();
+        let events: Vec<chats::ChatLogEntry> = batch.iter().filter_map(|delivery| delivery.envelope.event.in_chat()).collect();
         let recipients = loop {
             match chats::recipients(&app, &events).await {
                 Ok(recipients) => break recipients,

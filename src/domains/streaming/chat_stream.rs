@@ -91,19 +91,19 @@ impl ChatStream {
         }
     }
 
-    /// Those of the events that may concern the viewer.
-    async fn concerning(&self, found: Vec<Candidate>) -> Result<Vec<Arc<ChatEnvelope>>, Error> {
-        let all: Vec<chats::EventOfChat> = found.iter().map(|(chat, event, _)| (*chat, *event)).collect();
-        let concerns = chats::concern(&self.app, self.interest.viewer(), &all).await?;
+    /// Keeps the events that may be delivered to the viewer.
+    async fn keep_for_viewer(&self, found: Vec<ChatLogEvent>) -> Result<Vec<Arc<ChatEnvelope>>, Error> {
+        let all: Vec<chats::ChatLogEntry> = found.iter().map(|(chat, event, _)| (*chat, *event)).collect();
+        let concerns = chats::filter_for_account(&self.app, self.interest.viewer(), &all).await?;
         Ok(found.into_iter().zip(concerns).filter_map(|((_, _, envelope), concerns)| concerns.then_some(envelope)).collect())
     }
 }
 
 /// An event that was read, with its chat.
-type Candidate = (ChatId, ChatEvent, Arc<ChatEnvelope>);
+type ChatLogEvent = (ChatId, ChatEvent, Arc<ChatEnvelope>);
 
 /// Leaves only the last event about the positions of each member: it shows the newest.
-fn without_earlier_positions(mut events: Vec<Candidate>) -> Vec<Candidate> {
+fn without_earlier_positions(mut events: Vec<ChatLogEvent>) -> Vec<ChatLogEvent> {
     let mut members = HashSet::new();
     events.reverse();
     events.retain(|(chat, event, _)| match event {
@@ -178,7 +178,7 @@ impl EventSource for ChatStream {
                 candidates.push((chat, happened, Envelope::new(event, behind.clone())));
             }
         }
-        let concerning = self.concerning(without_earlier_positions(candidates)).await?;
+        let concerning = self.keep_for_viewer(without_earlier_positions(candidates)).await?;
         if concerning.is_empty() {
             self.place.advance_to(&behind);
         }

@@ -82,7 +82,7 @@ status_event! {
 /// A status was reposted.
 pub(super) struct StatusReposted(String, ViewedStatus, StatusRepost, Arc<User>);
 
-/// A status was reposted by an account whose reposts the timeline shows. Sent to homes and lists only.
+/// A status was reposted by an account whose reposts the timeline shows. Sent to `homeTimelineEvents` and `listTimelineEvents` only.
 #[Object]
 impl StatusReposted {
     /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
@@ -110,7 +110,7 @@ impl StatusReposted {
 pub(super) struct RepostUndone(String, StatusRepost);
 
 /// A repost was undone. Remove the entry of this account and status; another repost of the status, or the status itself, may take its place when the
-/// timeline is read again. Sent to homes and lists only.
+/// timeline is read again. Sent to `homeTimelineEvents` and `listTimelineEvents` only.
 #[Object]
 impl RepostUndone {
     /// Position of the event in its stream. Pass it as `after` to receive the events after this one.

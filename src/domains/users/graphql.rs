@@ -252,7 +252,7 @@ struct UpdateProfileInput {
     name: MaybeUndefined<String>,
     /// Biography: at most 160 grapheme clusters. Null or an empty string clears it.
     bio: MaybeUndefined<String>,
-    /// Whether only followers and friends see its statuses, its followers and the accounts that it follows. Null or omitted: no change. An
+    /// Whether the account is private: only its followers and friends see its statuses, its followers and the accounts that it follows. Null or omitted: no change. An
     /// account that becomes public accepts all follow requests, the oldest first.
     is_private: Option<bool>,
 }

@@ -3,7 +3,7 @@
 use crate::base::ids::UserId;
 use serde::{Deserialize, Serialize};
 
-/// What has happened in a chat.
+/// A change of a chat, as stored in the event log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ChatEvent {
     /// Rows were appended: each row of a chat is in one such event, in the order of the rows.

@@ -6,7 +6,7 @@ use super::model::{Event, EventId, LogPosition, ReadResult};
 use super::page_cache::PageCache;
 use super::repost_details::{MAX_REPOSTERS, RepostDetails};
 use super::resume_point::ResumePoint;
-use super::store::{self, NewEvent, Retention};
+use super::store::{self, LogLimits, NewEvent};
 use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -219,9 +219,9 @@ pub async fn publish_typing(app: &App, chat: ChatId, user: UserId) -> Result<(),
     store::publish_typing(app.db(), chat, user).await
 }
 
-fn retention(app: &App) -> Retention {
+fn retention(app: &App) -> LogLimits {
     let config = app.config();
-    Retention { now: app.now(), maximum: config.events_kept, since: app.now().saturating_sub(config.events_age) }
+    LogLimits { now: app.now(), maximum: config.events_kept, since: app.now().saturating_sub(config.events_age) }
 }
 
 /// Publishes in the background that the follows or the sessions of an account, or the members of a list, have changed. A process that does not

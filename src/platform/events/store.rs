@@ -93,7 +93,7 @@ impl NewEvent {
 
 /// The bounds of the log: events beyond them are removed.
 #[derive(Clone, Copy)]
-pub(super) struct Retention {
+pub(super) struct LogLimits {
     pub now: Millis,
     /// The number of events in all shards together.
     pub maximum: usize,
@@ -102,7 +102,7 @@ pub(super) struct Retention {
 }
 
 /// Appends events, each once. One pipeline of scripts.
-pub(super) async fn append(db: &Db, appends: &[NewEvent], retention: Retention) -> Result<(), Error> {
+pub(super) async fn append(db: &Db, appends: &[NewEvent], retention: LogLimits) -> Result<(), Error> {
     let call = |it: &NewEvent| {
         let shard = shard_of_author(db, it.author);
         Call::new(&APPEND_EVENT, [keys::stream(shard), keys::index(shard)])
@@ -140,7 +140,7 @@ pub(super) async fn append_rows(
     chat: ChatId,
     newest: u64,
     published: Option<(u64, Millis)>,
-    retention: Retention,
+    retention: LogLimits,
 ) -> Result<Option<u64>, Error> {
     let shard = shard_of_chat(db, chat);
     let call = Call::new(&APPEND_CHAT_ROWS, [keys::stream(shard), keys::index(shard)])
@@ -168,7 +168,7 @@ pub(super) async fn newest_rows(db: &Db, chats: &[ChatId]) -> Result<Vec<(usize,
 }
 
 /// Appends events of chats. One pipeline of scripts.
-pub(super) async fn append_chat_events(db: &Db, events: &[(ChatId, ChatEvent)], retention: Retention) -> Result<(), Error> {
+pub(super) async fn append_chat_events(db: &Db, events: &[(ChatId, ChatEvent)], retention: LogLimits) -> Result<(), Error> {
     let call = |(chat, event): &(ChatId, ChatEvent)| {
         let shard = shard_of_chat(db, *chat);
         Call::new(&APPEND_CHAT_EVENT, [keys::stream(shard), keys::index(shard)])

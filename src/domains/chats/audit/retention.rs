@@ -1,7 +1,7 @@
 //! The audit of retention: a chat has all rows from the lowest to the newest, what all members have seen is noted, and the schedules find the chat.
 
 use super::super::keys::{self, SCHEDULES};
-use super::super::model::{BUCKET, Retention, Schedule};
+use super::super::model::{BUCKET, ChatRetentionState, Schedule};
 use crate::base::audit::{self, Findings, Remedy};
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
@@ -18,7 +18,7 @@ const MAX_SURPLUS: u64 = 1_000 + BUCKET;
 
 /// The fields of a chat that retention reads; `None` if the chat has ended, or they cannot be read.
 struct Record {
-    retention: Retention,
+    retention: ChatRetentionState,
     seen: u64,
     trimmed: u64,
     first_bit: u64,
@@ -35,13 +35,13 @@ impl Record {
             None => None,
         };
         let (lowest, removed, newest, since) = (number(0)?, number(1)?, number(2)?, number(4)?);
-        let retention = Retention { lowest, removed, newest, days, since };
+        let retention = ChatRetentionState { lowest, removed, newest, days, since };
         Some(Self { retention, seen: number(5)?, trimmed: number(6)?, first_bit: number(7)? })
     }
 
     /// Whether the numbers fit together.
     const fn is_sound(&self) -> bool {
-        let Retention { lowest, removed, newest, .. } = self.retention;
+        let ChatRetentionState { lowest, removed, newest, .. } = self.retention;
         let rows = removed < lowest && lowest <= newest + 1 && self.trimmed < lowest;
         rows && self.seen <= newest && self.first_bit.is_multiple_of(8) && self.first_bit <= removed + 1
     }
@@ -76,7 +76,13 @@ pub(super) async fn check_chat(
 }
 
 /// The stored rows of a chat have no holes.
-async fn check_holes(reader: &AuditReader, chat: ChatId, key: &str, of: &Retention, found: &mut Findings) -> Result<(), Error> {
+async fn check_holes(
+    reader: &AuditReader,
+    chat: ChatId,
+    key: &str,
+    of: &ChatRetentionState,
+    found: &mut Findings,
+) -> Result<(), Error> {
     if of.newest == of.removed {
         return Ok(());
     }
@@ -113,9 +119,15 @@ async fn check_times(reader: &AuditReader, chat: ChatId, key: &str, record: &Rec
 }
 
 /// The chat is in the schedules, not later than it is due.
-async fn check_places(reader: &AuditReader, chat: ChatId, key: &str, of: &Retention, found: &mut Findings) -> Result<(), Error> {
+async fn check_places(
+    reader: &AuditReader,
+    chat: ChatId,
+    key: &str,
+    of: &ChatRetentionState,
+    found: &mut Findings,
+) -> Result<(), Error> {
     for schedule in Schedule::ALL {
-        let place = of.place(schedule);
+        let place = of.score(schedule);
         if place == 0 {
             continue;
         }

@@ -361,5 +361,5 @@ async fn page_of_pending(ctx: &Context<'_>, args: PageArgs, per_chat: Option<i32
 async fn settings(ctx: &Context<'_>) -> Result<ChatSettingsObject> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
-    Ok(service::own_settings(&request.loaders(), viewer).await?.into())
+    Ok(service::load_settings(&request.loaders(), viewer).await?.into())
 }

@@ -1,7 +1,7 @@
--- add_members.lua - adds accounts to a group, a row for each that is no member. Those who are count for nothing.
+-- add_members.lua - adds accounts to a group, a row for each that is no member. Existing members are skipped.
 -- KEYS those of chat.lua, all of {c}
 -- ARGV 1 first bucket  2 who adds  3 now, ms  4 the most members  5… account, state, id of the joining, …
--- Returns what chat.lua says of states, after `ok` and the newest row | {again} the rows need other keys | {none} no such chat or member | {direct} it is a
+-- Returns the chat snapshot of chat.lua after `ok` and the newest row | {again} the rows need other keys | {none} no such chat or member | {direct} it is a
 --   direct chat | {forbidden} | {limit} too many members
 local chat = fetch()
 local me = chat and member(ARGV[2])

@@ -1,7 +1,7 @@
 -- change_member.lua - changes what a member alone decides: to begin, accept or decline a chat, what it has seen, and to delete its history.
 -- KEYS the first nine of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 member  3 `start`, `accept`, `decline`, `see` or `clear`  4 id of the starting, or the position seen
--- Returns what chat.lua says of states, after `ok` and the newest row | {none} no such chat or member | {waits} not while it is a request | {invalid} a
+-- Returns the chat snapshot of chat.lua after `ok` and the newest row | {none} no such chat or member | {waits} not while it is a request | {invalid} a
 --   position above the newest row
 local chat = fetch()
 local me, action = chat and member(ARGV[2]), ARGV[3]
@@ -37,10 +37,10 @@ elseif action == 'clear' then
 end
 if changed then
   if action ~= 'see' then save(me) end
-  review(chat, action == 'clear')
+  update_shared_positions(chat, action == 'clear')
   finish(chat)
 end
-local found = states(chat, concerned(chat, me.uid))
+local found = states(chat, affected_members(chat, me.uid))
 table.insert(found, 1, int(chat.newest))
 table.insert(found, 1, 'ok')
 return found

@@ -1,7 +1,7 @@
 -- change_text.lua - edits or deletes a text.
 -- KEYS those of chat.lua and, last, chat_reactions of the text, all of {c}
 -- ARGV 1 first bucket, that of the text  2 number of the text  3 who changes it  4 `edit` or `delete`  5 now, ms  6 new text
--- Returns what chat.lua says of states, after `ok` and 1 if it was changed, else 0 | {none} no such chat, member or text | {kind} the row is no text |
+-- Returns the chat snapshot of chat.lua after `ok` and 1 if it was changed, else 0 | {none} no such chat, member or text | {kind} the row is no text |
 --   {forbidden}
 local chat = fetch()
 local me = chat and member(ARGV[3])
@@ -32,7 +32,7 @@ if changed then
   if number == chat.newest then chat.last = row end
   finish(chat)
 end
-local found = states(chat, concerned(chat, me.uid))
+local found = states(chat, affected_members(chat, me.uid))
 table.insert(found, 1, changed and 1 or 0)
 table.insert(found, 1, 'ok')
 return found

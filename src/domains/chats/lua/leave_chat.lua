@@ -3,7 +3,7 @@
 -- KEYS those of chat.lua, all of {c}
 -- ARGV 1 first bucket  2 who ends it  3 whose membership  4 now, ms  5 and 6 ids of rows  7 0 the member leaves, 1 it declines its request,
 --   2 another removes it  8 ids to remember  9 for how long, ms
--- Returns what chat.lua says of states, after `ok` and the newest row | {gone, newest row} the chat has ended | {again} the rows need other keys | {none} no
+-- Returns the chat snapshot of chat.lua after `ok` and the newest row | {gone, newest row} the chat has ended | {again} the rows need other keys | {none} no
 --   such chat or member | {target} the other is no member | {direct} it is a direct chat | {forbidden} | {own} one does not remove oneself
 local chat = fetch()
 local me = chat and member(ARGV[2])
@@ -54,7 +54,7 @@ if target.role == 'O' then
   append(chat, base, ARGV[6], 'R', me.uid, next.uid .. ' O')
   table.insert(uids, next.uid)
 end
-review(chat, true, target.uid)
+update_shared_positions(chat, true, target.uid)
 redis.call('HDEL', KEYS[2], target.uid)
 finish(chat)
 local found = states(chat, uids)

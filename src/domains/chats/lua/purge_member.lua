@@ -1,4 +1,4 @@
--- purge_member.lua - removes what a deleted account leaves in a chat beside its rows. A direct chat without accounts ends.
+-- purge_member.lua - removes membership and positions of a deleted account from a chat. A direct chat without accounts ends.
 -- KEYS the first nine of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 account
 -- Returns the other account of a direct chat that remains, else 0 | {gone} the chat has ended
@@ -28,7 +28,7 @@ if chat.kind == 'direct' then
     redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9])
     return 'gone'
   end
-  review(chat, true, uid)
+  update_shared_positions(chat, true, uid)
   redis.call('HDEL', KEYS[2], uid)
   redis.call('ZREM', KEYS[3], uid)
   redis.call('ZREM', KEYS[4], uid)

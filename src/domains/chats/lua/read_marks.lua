@@ -1,4 +1,4 @@
--- read_marks.lua - reads what an account has done with chats. Writes nothing.
+-- read_marks.lua - reads list and mute of chats of an account. Writes nothing.
 -- KEYS 1 chat_states:{u}  2 chat_mutes:{u}
 -- ARGV chats
 -- Returns for each: list, or ''; end of the mute, or ''

@@ -1,7 +1,7 @@
 -- rename_chat.lua - gives a group another name. The same name again changes nothing.
 -- KEYS those of chat.lua, all of {c}
 -- ARGV 1 first bucket  2 who renames  3 now, ms  4 id of the row  5 name
--- Returns what chat.lua says of states, after `ok` and the newest row | {again} the rows need other keys | {none} no such chat or member | {direct} it is a
+-- Returns the chat snapshot of chat.lua after `ok` and the newest row | {again} the rows need other keys | {none} no such chat or member | {direct} it is a
 --   direct chat | {forbidden}
 local chat = fetch()
 local me = chat and member(ARGV[2])

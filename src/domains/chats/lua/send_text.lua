@@ -2,13 +2,13 @@
 -- KEYS those of chat.lua, all of {c}
 -- ARGV 1 first bucket  2 id of the step  3 sender  4 now, ms  5 the row that it answers, or 0  6 state of the other if this is the first text to it, or ''
 --   7 the most texts before acceptance  8 ids to remember  9 for how long, ms  10 activity  11 text
--- Returns what chat.lua says of states, after `ok` and the number of the row | {again} the rows need other keys | {none} no such chat or member | {limit} too
+-- Returns the chat snapshot of chat.lua after `ok` and the number of the row | {again} the rows need other keys | {none} no such chat or member | {limit} too
 --   many texts before acceptance | {reply} no such message to reply to | {undecided} the state of the other must be decided
 local chat = fetch()
 local me = chat and member(ARGV[3])
 if not is_shown(me) then return { 'none' } end
 local function result(number)
-  local found = states(chat, concerned(chat, me.uid))
+  local found = states(chat, affected_members(chat, me.uid))
   table.insert(found, 1, int(number))
   table.insert(found, 1, 'ok')
   return found
@@ -43,7 +43,7 @@ if not accepted then me.texts = me.texts + 1 end
 me.state, me.wrote, me.by = 'A', number, '0'
 save(me)
 raise(me.uid, number)
-review(chat)
+update_shared_positions(chat)
 remember(ARGV[2], number, tonumber(ARGV[8]), ARGV[9])
 finish(chat)
 return result(number)

@@ -3,7 +3,7 @@
 -- KEYS those of chat.lua, all of {c}
 -- ARGV 1 first bucket  2 who changes it  3 whose role  4 now, ms  5 and 6 ids of rows  7 role  8 ids to remember
 --   9 for how long, ms
--- Returns what chat.lua says of states, after `ok` and the newest row | {again} the rows need other keys | {none} no such chat or member | {target} the other
+-- Returns the chat snapshot of chat.lua after `ok` and the newest row | {again} the rows need other keys | {none} no such chat or member | {target} the other
 --   is no member | {direct} it is a direct chat | {forbidden} | {own} the owner hands over instead | {waits} the member has not accepted
 local chat = fetch()
 local me = chat and member(ARGV[2])

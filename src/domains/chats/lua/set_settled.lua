@@ -1,4 +1,4 @@
--- set_settled.lua - notes up to which version the lists of all members agree with a chat.
+-- set_settled.lua - stores the version to which the lists of all members are settled.
 -- KEYS 1 chat:{c}
 -- ARGV 1 version
 -- Returns 1 | 0 no such chat, or a later version is noted

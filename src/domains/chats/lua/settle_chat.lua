@@ -1,40 +1,40 @@
--- settle_chat.lua - makes the lists of an account agree with a version of a chat, unless they agree with a later one. Activity rises in any case.
+-- settle_chat.lua - updates the chat lists of an account to a version of a chat. If the lists already have a later version, only the activity is raised.
 -- KEYS 1 chat_states:{u}  2 chats:{u}  3 chats_archived:{u}  4 chat_requests:{u}  5 chats_unread:{u}  6 chats_unread_muted:{u}  7 chat_mutes:{u}
 --   8 chats_former:{u}  9 user:{u}
 -- ARGV 1 chat  2 version  3 state of the membership, or G without one  4 activity of joining or starting  5 1 if a text is unread  6 activity above which
---   it is listed, or 0  7 newest text by others  8 newest own text  9 now, ms  10 the most requests  11 1 if the chat names the account  12 newest row that
+--   it is listed, or 0  7 newest text by others  8 newest own text  9 now, ms  10 the most requests  11 1 if the chat contains the account's id  12 newest row that
 --   is not hidden, or 0  13 newest row, or 0 if no row is to be considered  14 its number
--- Returns {1, chats to decline…} | {0} the lists agree with a later version | {2} so they do, but the chat may belong to a list again | {-1} no such account
+-- Returns {1, chats to decline…} | {0} stale version | {2} stale version, but the activity was raised: settle the chat again | {-1} no such account
 -- The state of a chat is `version list activity archived-at considered`: I inbox, A archive, Q requests, - none; the newest row when it was archived; the
 -- newest row that was considered: what was hidden then is no activity when the block has ended.
 if redis.call('EXISTS', KEYS[9]) == 0 then return { -1 } end
 local chat, version = ARGV[1], tonumber(ARGV[2])
 local row, newest = tonumber(ARGV[12]), tonumber(ARGV[13])
-local had, before, at, archived, considered = 0, '-', 0, '0', 0
+local old_version, old_list, old_activity, archived, considered = 0, '-', 0, '0', 0
 local state = redis.call('HGET', KEYS[1], chat)
 if state then
   local parts = { string.match(state, '^(%d+) (%S) (%d+) (%d+) (%d+)$') }
-  had, before, at, archived, considered = tonumber(parts[1]), parts[2], tonumber(parts[3]), parts[4], tonumber(parts[5])
+  old_version, old_list, old_activity, archived, considered = tonumber(parts[1]), parts[2], tonumber(parts[3]), parts[4], tonumber(parts[5])
 else
-  had = tonumber(redis.call('ZSCORE', KEYS[8], chat) or 0)
+  old_version = tonumber(redis.call('ZSCORE', KEYS[8], chat) or 0)
 end
 local is_shown = ARGV[3] == 'A' or ARGV[3] == 'R'
-local activity = at
+local activity = old_activity
 if is_shown and row > considered then activity = math.max(activity, row) end
 local function write(of_version, list)
   local words = { of_version, list, string.format('%.0f', activity), archived, string.format('%.0f', math.max(considered, newest)) }
   redis.call('HSET', KEYS[1], chat, table.concat(words, ' '))
 end
-if had > version then
-  if not state or activity == at then return { 0 } end
-  write(string.format('%.0f', had), before)
+if old_version > version then
+  if not state or activity == old_activity then return { 0 } end
+  write(string.format('%.0f', old_version), old_list)
   local score = string.format('%.0f', activity)
   redis.call('ZADD', KEYS[2], 'XX', score, chat)
   redis.call('ZADD', KEYS[3], 'XX', score, chat)
   redis.call('ZADD', KEYS[4], 'XX', score, chat)
   redis.call('ZADD', KEYS[5], 'XX', score, chat)
   redis.call('ZADD', KEYS[6], 'XX', score, chat)
-  return { before == '-' and 2 or 0 }
+  return { old_list == '-' and 2 or 0 }
 end
 
 -- A key that may be empty after a removal is not used again. With `stays`, the chat is in this list already and in no other one.
@@ -70,7 +70,7 @@ if ARGV[3] == 'R' then
   list = 'Q'
 elseif cleared > 0 and activity <= cleared then
   list = '-'
-elseif before == 'A' then
+elseif old_list == 'A' then
   local since = tonumber(archived)
   if tonumber(ARGV[8]) <= since and (muted or tonumber(ARGV[7]) <= since) then list = 'A' end
   -- What was considered brings it back at once, or never.
@@ -78,7 +78,7 @@ elseif before == 'A' then
 end
 local unread = list == 'I' and ARGV[5] == '1'
 -- A new row leaves most chats in their list. Without one, all keys are written: what repairs lists settles them again.
-local stays = state and list == before and newest > considered
+local stays = state and list == old_list and newest > considered
 place(list, unread, muted, stays)
 write(ARGV[2], list)
 if not stays then redis.call('ZREM', KEYS[8], chat) end

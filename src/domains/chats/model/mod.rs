@@ -11,7 +11,7 @@ use crate::base::named::named_enum;
 use crate::base::text::{TextRules, max_bytes};
 use crate::platform::idempotency::check_key;
 pub use member::{ChatRole, Member, MemberRow, MemberState};
-pub(super) use retention::{DAYS_OF_SERVER, MAX_DAYS, Retention, SPAN, Schedule, days_of};
+pub(super) use retention::{ChatRetentionState, DAYS_OF_SERVER, MAX_DAYS, SPAN, Schedule, days_of};
 pub use row::{ChatRow, MessageKind};
 
 /// The most members of a group.

@@ -27,9 +27,9 @@ impl Schedule {
     pub(in super::super) const ALL: [Self; 3] = [Self::Trims, Self::SeenSince, Self::Sizes];
 }
 
-/// What retention says of a chat.
+/// The fields of a chat that decide when it is trimmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct Retention {
+pub(in super::super) struct ChatRetentionState {
     /// The lowest row that is stored as readable.
     pub(in super::super) lowest: u64,
     /// The last deleted row.
@@ -42,8 +42,8 @@ pub(in super::super) struct Retention {
     pub(in super::super) since: Millis,
 }
 
-impl Retention {
-    /// Parses what `lua/chat.lua` answers; `None` if it is invalid.
+impl ChatRetentionState {
+    /// Parses the retention fields that `lua/chat.lua` returns; `None` if they are invalid.
     pub(in super::super) fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
         let [lowest, removed, newest, days, since] = words[..] else { return None };
@@ -58,7 +58,7 @@ impl Retention {
     }
 
     /// The score of the chat in a schedule; 0 if it is not there.
-    pub(in super::super) const fn place(&self, schedule: Schedule) -> u64 {
+    pub(in super::super) const fn score(&self, schedule: Schedule) -> u64 {
         match (schedule, self.days) {
             (Schedule::Trims, _) if self.removed + 1 < self.lowest => 1,
             (Schedule::Trims, Some(0)) => self.since.saturating_sub(SPAN),
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_chat_is_in_the_schedules_that_find_it() {
-        let places = |text: &str| Retention::parse(text).map(|it| Schedule::ALL.map(|schedule| it.place(schedule)));
+        let places = |text: &str| ChatRetentionState::parse(text).map(|it| Schedule::ALL.map(|schedule| it.score(schedule)));
         let (since, day) = (1_000 * DAY, DAY);
         assert_eq!(places("1 0 0 - 0"), Some([0, 0, 0]));
         assert_eq!(places(&format!("1 0 300 - {since}")), Some([0, since, 256]));

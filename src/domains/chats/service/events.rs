@@ -47,18 +47,18 @@ pub enum ChatEventContent {
     Typing(ChatId, Arc<User>),
 }
 
-/// An event of a chat.
-pub type EventOfChat = (ChatId, ChatEvent);
+/// A change of a chat, with the chat.
+pub type ChatLogEntry = (ChatId, ChatEvent);
 
-/// Whether events may concern an account, in their order: as a member, or since its membership has ended. One pipeline; the rows of chats that it has left.
+/// Returns for each event whether it may be delivered to an account: as a member, or since its membership has ended. One pipeline; the rows of chats that it has left.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn concern(app: &App, viewer: UserId, events: &[EventOfChat]) -> Result<Vec<bool>, Error> {
+pub async fn filter_for_account(app: &App, viewer: UserId, events: &[ChatLogEntry]) -> Result<Vec<bool>, Error> {
     let chats = chats_for_members(events);
     let known = store::memberships(app.db(), viewer, &chats).await?;
     let known: HashMap<ChatId, (bool, bool)> = chats.into_iter().zip(known).collect();
-    let concerns = async |(chat, event): &EventOfChat| {
+    let concerns = async |(chat, event): &ChatLogEntry| {
         if let Some(account) = account_of(*event) {
             return Ok(account == viewer);
         }
@@ -75,11 +75,11 @@ pub async fn concern(app: &App, viewer: UserId, events: &[EventOfChat]) -> Resul
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn recipients(app: &App, events: &[EventOfChat]) -> Result<Vec<Vec<UserId>>, Error> {
+pub async fn recipients(app: &App, events: &[ChatLogEntry]) -> Result<Vec<Vec<UserId>>, Error> {
     let chats = chats_for_members(events);
     let members: HashMap<ChatId, Vec<(UserId, Member)>> =
         chats.iter().copied().zip(store::members(app.db(), &chats).await?).collect();
-    let of = async |(chat, event): &EventOfChat| {
+    let of = async |(chat, event): &ChatLogEntry| {
         let members = members.get(chat).map(Vec::as_slice).unwrap_or_default();
         let mut found = recipients_among(members, *event);
         found.extend(leavers(app, *chat, *event).await?);
@@ -91,7 +91,7 @@ pub async fn recipients(app: &App, events: &[EventOfChat]) -> Result<Vec<Vec<Use
 }
 
 /// The chats with events that concern their members.
-fn chats_for_members(events: &[EventOfChat]) -> Vec<ChatId> {
+fn chats_for_members(events: &[ChatLogEntry]) -> Vec<ChatId> {
     let mut chats: Vec<ChatId> = events.iter().filter(|(_, event)| account_of(*event).is_none()).map(|(chat, _)| *chat).collect();
     chats.sort_unstable();
     chats.dedup();
@@ -145,7 +145,7 @@ pub async fn load_event(
     app: &App,
     loaders: &Loaders,
     viewer: UserId,
-    (chat, event): EventOfChat,
+    (chat, event): ChatLogEntry,
 ) -> Result<Option<ChatEventContent>, Error> {
     let view = loaders.chats.load(chat).await?;
     match event {

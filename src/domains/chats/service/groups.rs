@@ -1,7 +1,7 @@
 //! Groups: creation, members, roles and names.
 
 use super::super::model::{self, ChatHistory, ChatKind, ChatRole, MAX_ADDED, Member, MemberState};
-use super::super::store::{self, ChatDb, ChatStates, MembershipEnd, NewChat, NewMember, StepRefusal, StepResult};
+use super::super::store::{self, ChatChangeResult, ChatDb, ChatSnapshot, MembershipEnd, NewChat, NewMember, StepRefusal};
 use super::invitations::{self, InvitationResult};
 use super::{charge, charge_many, not_found, publish, refusal, settle};
 use crate::app::App;
@@ -72,7 +72,7 @@ pub async fn create_group(app: &App, loaders: &Loaders, viewer: UserId, new: New
 async fn create_once(app: &App, loaders: &Loaders, (id, viewer): (u64, UserId), name: &str, new: &NewGroup) -> Outcome<ChatId> {
     let id = ChatId(id);
     let invited = invite(loaders, viewer, &new.users, true).await?;
-    invitations::refuse_full(loaders, viewer).await?;
+    invitations::check_chat_limit(loaders, viewer).await?;
     charge(app, Limit::Chats, viewer).await?;
     charge_many(app, Limit::ChatMembers, viewer, invited.len()).await?;
     let by = |state: MemberState| (state == MemberState::Request).then_some(viewer);
@@ -85,7 +85,7 @@ async fn create_once(app: &App, loaders: &Loaders, (id, viewer): (u64, UserId), 
     store::create(app.db(), id, &chat).await?;
     match store::states(ChatDb::of(app), id, &[viewer], false).await? {
         Ok((_, states)) => {
-            let states = ChatStates { unsettled: members.len() as u64, ..states };
+            let states = ChatSnapshot { unsettled: members.len() as u64, ..states };
             settle::finish(app, lease, id, &states, vec![ChatEvent::Created]).await?;
         }
         // A repeated request after the group has ended.
@@ -112,7 +112,7 @@ async fn invite(
     }
     let found = try_join_all(known.iter().map(|id| relations::find(loaders, *id)));
     let (found, relationships) = try_join!(found, relations::relationships(loaders, &known))?;
-    let invitations = invitations::decide(loaders, &known).await?;
+    let invitations = invitations::check_invitations(loaders, &known).await?;
     let (mut seen, mut invited, mut errors) = (HashSet::from([viewer]), Vec::new(), Vec::new());
     for (at, id) in known.iter().enumerate() {
         let mut refuse = |code, message: &str| {
@@ -187,19 +187,19 @@ async fn invite_new(
 
 fn refuse_role(kind: ChatKind, role: ChatRole) -> Outcome<()> {
     match (kind, role) {
-        (ChatKind::Direct, _) => Err(refusal(StepRefusal::Direct)),
+        (ChatKind::Direct, _) => Err(refusal(StepRefusal::DirectChat)),
         (ChatKind::Group, ChatRole::Member) => Err(refusal(StepRefusal::Forbidden)),
         (ChatKind::Group, ChatRole::Owner | ChatRole::Admin) => Ok(()),
     }
 }
 
-async fn complete(app: &App, lease: EntryLease, chat: ChatId, step: StepResult, events: Vec<ChatEvent>) -> Outcome<ChatId> {
+async fn complete(app: &App, lease: EntryLease, chat: ChatId, step: ChatChangeResult, events: Vec<ChatEvent>) -> Outcome<ChatId> {
     match step {
         Ok((_, states)) => {
             settle::finish(app, lease, chat, &states, events).await?;
             Ok(chat)
         }
-        Err(StepRefusal::Gone(_)) => {
+        Err(StepRefusal::ChatEnded(_)) => {
             lease.finish(app, Some(Progress::default())).await;
             Ok(chat)
         }
@@ -230,7 +230,7 @@ pub(super) async fn end_membership(app: &App, chat: ChatId, newest: u64, by: Use
     let ids = [app.next_id().await?, app.next_id().await?];
     let lease = journal::begin_deletion(app, Task::Chat { chat, former: vec![user] }).await?;
     let step = store::leave(ChatDb::of(app), chat, newest, by, ending, ids, app.now()).await?;
-    if let Err(StepRefusal::Gone(newest)) = step {
+    if let Err(StepRefusal::ChatEnded(newest)) = step {
         // The chat is in the lists of nobody from here on; its rows follow in the background.
         settle::settle_chat(app, chat, &[user], Progress::default()).await?;
         publish::publish_in_background(app, chat, ChatEvent::Ended { member: user, row: newest + 1 });
@@ -247,12 +247,12 @@ pub async fn remove_member(app: &App, loaders: &Loaders, viewer: UserId, chat: &
     charge(app, Limit::ChatSettings, viewer).await?;
     let view = loaders.chats.load(chat).await?.ok_or_else(not_found)?;
     refuse_role(view.kind, view.member.role)?;
-    let user = UserId::from_global(user).ok_or_else(|| refusal(StepRefusal::Target))?;
+    let user = UserId::from_global(user).ok_or_else(|| refusal(StepRefusal::TargetNotMember))?;
     // Nothing is noted for an account that the chat does not name.
-    let is_member = |states: &ChatStates| states.members.iter().any(|standing| standing.member.is_some());
+    let is_member = |states: &ChatSnapshot| states.members.iter().any(|snapshot| snapshot.member.is_some());
     if !store::states(ChatDb::of(app), chat, &[user], false).await?.is_ok_and(|(_, states)| is_member(&states)) && user != viewer
     {
-        return Err(refusal(StepRefusal::Target));
+        return Err(refusal(StepRefusal::TargetNotMember));
     }
     end_membership(app, chat, view.newest, viewer, MembershipEnd::Remove(user)).await
 }
@@ -273,11 +273,11 @@ pub async fn set_role(
     let chat = ChatId::from_global(chat).ok_or_else(not_found)?;
     charge(app, Limit::ChatSettings, viewer).await?;
     let view = loaders.chats.load(chat).await?.ok_or_else(not_found)?;
-    let user = UserId::from_global(user).ok_or_else(|| refusal(StepRefusal::Target))?;
+    let user = UserId::from_global(user).ok_or_else(|| refusal(StepRefusal::TargetNotMember))?;
     let ids = [app.next_id().await?, app.next_id().await?];
     let lease = journal::begin(app, Task::Chat { chat, former: Vec::new() }).await?;
     let step = store::set_role(ChatDb::of(app), chat, view.newest, viewer, (user, role), ids, app.now()).await?;
-    if step == Err(StepRefusal::Waits) {
+    if step == Err(StepRefusal::NotAccepted) {
         lease.ack(app);
         let message = "This account has not accepted the chat yet.";
         return Err(UserError::new(UserErrorCode::InvalidInput, message, &["userId"]).into());

@@ -1,4 +1,4 @@
-//! Who may write to whom: decided once, when a chat becomes the receiver's.
+//! Permission to start a chat with an account, or to add it to a group. Checked once, when the account receives the chat.
 
 use super::super::model::{ChatSettings, MAX_CHATS, MemberState, WhoMayWrite};
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
@@ -18,8 +18,8 @@ pub(super) enum InvitationResult {
     LimitReached,
 }
 
-/// What would become of chats from the viewer of `loaders`, in the order of `others`. Three pipelines at once: settings, relations and friendships.
-pub(super) async fn decide(loaders: &Loaders, others: &[UserId]) -> Result<Vec<InvitationResult>, Error> {
+/// Checks for each account whether the viewer of `loaders` can start a chat with it, in the order of `others`. Three pipelines at once: settings, relations and friendships.
+pub(super) async fn check_invitations(loaders: &Loaders, others: &[UserId]) -> Result<Vec<InvitationResult>, Error> {
     relations::load_kinds(loaders).await?;
     let (receivers, relations, relationships) = try_join!(
         loaders.chat_receivers.load_many(others.iter().copied()),
@@ -49,7 +49,7 @@ pub(super) async fn decide(loaders: &Loaders, others: &[UserId]) -> Result<Vec<I
 ///
 /// # Errors
 /// `LIMIT_REACHED`.
-pub(super) async fn refuse_full(loaders: &Loaders, viewer: UserId) -> Outcome<()> {
+pub(super) async fn check_chat_limit(loaders: &Loaders, viewer: UserId) -> Outcome<()> {
     if loaders.chat_receivers.load(viewer).await?.0 < MAX_CHATS as u64 {
         return Ok(());
     }
@@ -57,10 +57,10 @@ pub(super) async fn refuse_full(loaders: &Loaders, viewer: UserId) -> Outcome<()
     Err(UserError::new(UserErrorCode::LimitReached, message, &[]).into())
 }
 
-/// What an account has chosen for its chats. One pipeline.
+/// Loads the chat settings of the viewer. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn own_settings(loaders: &Loaders, viewer: UserId) -> Result<ChatSettings, Error> {
+pub async fn load_settings(loaders: &Loaders, viewer: UserId) -> Result<ChatSettings, Error> {
     Ok(loaders.chat_receivers.load(viewer).await?.1)
 }

@@ -137,7 +137,7 @@ pub async fn can_send(loaders: &Loaders, view: &ChatView) -> Result<bool, Error>
     }
     match &view.peer {
         Some((peer, member)) if member.state == MemberState::Unstarted => {
-            let invitation = invitations::decide(loaders, &[*peer]).await?.pop();
+            let invitation = invitations::check_invitations(loaders, &[*peer]).await?.pop();
             Ok(matches!(invitation, Some(InvitationResult::Accepted(_))))
         }
         _ => Ok(true),

@@ -25,9 +25,9 @@ mod sync;
 mod typing;
 
 pub use blocks::settle_block;
-pub use events::{ChatEventContent, EventOfChat, concern, events_id, load_event, recipients};
+pub use events::{ChatEventContent, ChatLogEntry, events_id, filter_for_account, load_event, recipients};
 pub use groups::{NewGroup, add_members, create_group, leave, remove_member, rename, set_role};
-pub use invitations::own_settings;
+pub use invitations::load_settings;
 pub use members::{ShownMember, find_member, member_of, members, members_id};
 pub use messages::{ShownMessage, can_send, find_message, load_shown, unread_count, view};
 pub use own::{MuteUntil, archive, clear_history, mark_seen, mute, set_settings};
@@ -73,20 +73,24 @@ fn forbidden(message: &str, path: &'static str) -> UserError {
 fn refusal(step: StepRefusal) -> Refusal {
     let error = |code, message: &str, path: &'static str| UserError::new(code, message, &[path]).into();
     match step {
-        StepRefusal::None | StepRefusal::Gone(_) | StepRefusal::Undecided => not_found().into(),
-        StepRefusal::Target => error(UserErrorCode::NotFound, "This account is not in the chat.", "userId"),
-        StepRefusal::Direct => forbidden("A direct chat does not support this.", "chatId").into(),
-        StepRefusal::Forbidden => forbidden("Your role does not allow this.", "chatId").into(),
-        StepRefusal::Own => error(UserErrorCode::InvalidInput, "You cannot do this with your own membership.", "userId"),
-        StepRefusal::Waits => forbidden("Accept the chat first.", "chatId").into(),
+        StepRefusal::NotFound | StepRefusal::ChatEnded(_) | StepRefusal::PeerStateMissing => not_found().into(),
+        StepRefusal::TargetNotMember => error(UserErrorCode::NotFound, "This account is not in the chat.", "userId"),
+        StepRefusal::DirectChat => forbidden("This is possible in groups only.", "chatId").into(),
+        StepRefusal::Forbidden => {
+            forbidden("Your role in this group does not allow this. Ask the owner or an admin.", "chatId").into()
+        }
+        StepRefusal::OwnMembership => {
+            error(UserErrorCode::InvalidInput, "You cannot do this with your own membership.", "userId")
+        }
+        StepRefusal::NotAccepted => forbidden("Accept the chat first.", "chatId").into(),
         StepRefusal::Limit => {
             error(UserErrorCode::LimitReached, &format!("A group has at most {MAX_MEMBERS} members."), "chatId")
         }
-        StepRefusal::Reply => error(UserErrorCode::NotFound, "There is no such message to reply to.", "replyToId"),
-        StepRefusal::Invalid => {
+        StepRefusal::ReplyNotFound => error(UserErrorCode::NotFound, "There is no such message to reply to.", "replyToId"),
+        StepRefusal::PositionTooHigh => {
             error(UserErrorCode::InvalidInput, "The chat has no message with this sequence number.", "sequence")
         }
-        StepRefusal::Kind => {
+        StepRefusal::NotText => {
             error(UserErrorCode::InvalidInput, "Only text messages can be edited, deleted or reacted to.", "messageId")
         }
     }
@@ -95,7 +99,7 @@ fn refusal(step: StepRefusal) -> Refusal {
 /// The same for a step that names a message.
 fn refusal_of_message(step: StepRefusal) -> Refusal {
     match step {
-        StepRefusal::None | StepRefusal::Gone(_) => no_message().into(),
+        StepRefusal::NotFound | StepRefusal::ChatEnded(_) => no_message().into(),
         StepRefusal::Forbidden => forbidden("This message is not yours.", "messageId").into(),
         StepRefusal::Limit => UserError::new(
             UserErrorCode::LimitReached,
@@ -103,7 +107,7 @@ fn refusal_of_message(step: StepRefusal) -> Refusal {
             &["emoji"],
         )
         .into(),
-        StepRefusal::Waits => forbidden("Accept the chat first.", "messageId").into(),
+        StepRefusal::NotAccepted => forbidden("Accept the chat first.", "messageId").into(),
         step => refusal(step),
     }
 }

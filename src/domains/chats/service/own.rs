@@ -2,7 +2,7 @@
 
 use super::super::model::{ChatSettings, NO_END, WhoMayWrite};
 use super::super::store::lists::{self, ArchiveResult};
-use super::super::store::{self, ChatDb, ChatStates, MemberChange, StepRefusal};
+use super::super::store::{self, ChatDb, ChatSnapshot, MemberChange, StepRefusal};
 use super::messages::unread_count;
 use super::{charge, forbidden, not_found, publish, refusal, settle};
 use crate::app::App;
@@ -22,9 +22,9 @@ use crate::platform::journal::{EntryLease, Progress, Task};
 pub async fn mark_seen(app: &App, viewer: UserId, chat: &str, sequence: i64) -> Outcome<ChatId> {
     let chat = ChatId::from_global(chat).ok_or_else(not_found)?;
     charge(app, Limit::ChatSettings, viewer).await?;
-    let sequence = u64::try_from(sequence).map_err(|_| refusal(StepRefusal::Invalid));
+    let sequence = u64::try_from(sequence).map_err(|_| refusal(StepRefusal::PositionTooHigh));
     // A chat that does not exist for the viewer is refused as such whatever the number is.
-    change(app, viewer, chat, MemberChange::See(*sequence.as_ref().unwrap_or(&0))).await?;
+    change(app, viewer, chat, MemberChange::MarkSeen(*sequence.as_ref().unwrap_or(&0))).await?;
     sequence.map(|_| chat)
 }
 
@@ -49,17 +49,17 @@ pub(super) async fn change(app: &App, viewer: UserId, chat: ChatId, change: Memb
 }
 
 /// Publishes a change to the sessions of the viewer, and the viewer's read position to the other members, after the response.
-async fn publish_change(app: &App, lease: EntryLease, viewer: UserId, chat: ChatId, change: MemberChange, states: &ChatStates) {
-    let seen = states.members.iter().find(|standing| standing.user == viewer).map_or(0, |standing| standing.seen);
+async fn publish_change(app: &App, lease: EntryLease, viewer: UserId, chat: ChatId, change: MemberChange, states: &ChatSnapshot) {
+    let seen = states.members.iter().find(|snapshot| snapshot.user == viewer).map_or(0, |snapshot| snapshot.seen);
     match change {
         // What was seen before moves nothing.
-        MemberChange::See(row) if row < seen => return lease.ack(app),
-        MemberChange::See(_) => {
+        MemberChange::MarkSeen(row) if row < seen => return lease.ack(app),
+        MemberChange::MarkSeen(_) => {
             publish::publish_positions(app, &[chat], viewer, true);
             return lease.ack(app);
         }
-        MemberChange::Clear if states.newest > 0 => publish::publish_positions(app, &[chat], viewer, true),
-        MemberChange::Clear | MemberChange::Start(_) | MemberChange::Accept | MemberChange::Decline => {}
+        MemberChange::DeleteHistory if states.newest > 0 => publish::publish_positions(app, &[chat], viewer, true),
+        MemberChange::DeleteHistory | MemberChange::Start(_) | MemberChange::Accept | MemberChange::Decline => {}
     }
     publish::finish(app, lease, chat, 0, vec![ChatEvent::Changed(viewer)], None).await;
 }
@@ -70,7 +70,7 @@ async fn publish_change(app: &App, lease: EntryLease, viewer: UserId, chat: Chat
 /// `NOT_FOUND` for the chat; `FORBIDDEN` for a request.
 pub async fn clear_history(app: &App, viewer: UserId, chat: &str) -> Outcome<ChatId> {
     let chat = ChatId::from_global(chat).ok_or_else(not_found)?;
-    change(app, viewer, chat, MemberChange::Clear).await
+    change(app, viewer, chat, MemberChange::DeleteHistory).await
 }
 
 /// The end of a mute.

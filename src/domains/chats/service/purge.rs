@@ -17,11 +17,11 @@ use futures_util::future::try_join_all;
 const BUCKETS: u64 = 6;
 /// Groups that are left at once.
 const AT_ONCE: usize = 8;
-/// Texts that one script makes count for nobody.
+/// Texts that one script stops counting as unread.
 const TEXTS: u64 = 1_000;
 
-/// Takes a deleted account out of its chats: it leaves groups, where somebody follows an owner, and its texts count for nobody; the other of a direct chat has
-/// it alone. What it leaves in rows is for [`purge`]. For each chat, five round trips and a script for every thousand texts.
+/// Removes a deleted account from its chats. In groups that it owned another member becomes the owner. Its texts no longer count as unread. Its rows are left to
+/// [`purge`]. For each chat, five round trips and a script for every thousand texts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -65,8 +65,8 @@ pub async fn purge(app: &App, user: UserId, progress: Progress) -> Result<Option
     Ok(Some(Progress { below: 0, version: 0, ..progress }))
 }
 
-/// Makes the lists of a member agree with a chat and tells its devices, declines it if too many requests wait or the account blocks the one from which it came, or removes a
-/// deleted account from it, in passes.
+/// Reconciles the lists of one member with a chat. Declines the chat if the member has too many requests or blocks the inviter. Removes the member if the account was
+/// deleted, in passes.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -81,7 +81,7 @@ pub async fn settle_member(app: &App, chat: ChatId, user: UserId, progress: Prog
     match store::states(ChatDb::of(app), chat, &[user], false).await? {
         Ok((_, mut states)) => {
             if progress.is_restarted {
-                states = settle::overtaking(app, chat, states, &[user]).await?;
+                states = settle::raise_version_above_lists(app, chat, states, &[user]).await?;
             }
             settle::settle_states(app, chat, &states, true).await?;
             publish::publish(app, chat, &[ChatEvent::Changed(user)]).await?;
@@ -89,12 +89,12 @@ pub async fn settle_member(app: &App, chat: ChatId, user: UserId, progress: Prog
             requests::decline_blocked(app, user, chat, &states).await?;
             Ok(None)
         }
-        Err(StepRefusal::Gone(_)) => settle::settle_chat(app, chat, &[user], progress).await,
+        Err(StepRefusal::ChatEnded(_)) => settle::settle_chat(app, chat, &[user], progress).await,
         Err(_) => lists::purge(app.db(), user, &[chat]).await.map(|()| None),
     }
 }
 
-/// The same as the remedy of a finding, completely: also if a node has lost the last changes of the chat.
+/// Repairs the lists of one member for `fsck`, also after a node has lost the last changes of the chat.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -110,13 +110,13 @@ pub async fn repair_member(app: &App, chat: ChatId, user: UserId) -> Result<(), 
 async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
     let states = match store::states(ChatDb::of(app), chat, &[user], false).await? {
         Ok((_, states)) => states,
-        Err(refusal) => return Ok(!matches!(refusal, StepRefusal::Gone(_))),
+        Err(refusal) => return Ok(!matches!(refusal, StepRefusal::ChatEnded(_))),
     };
     if states.kind == ChatKind::Direct {
         return purge_member(app, chat, user).await.map(|result| result != PurgeMemberResult::Gone);
     }
     while store::purge::purge_texts(ChatDb::of(app), chat, user, TEXTS).await? == TEXTS {}
-    if states.members.iter().any(|standing| standing.member.is_some()) {
+    if states.members.iter().any(|snapshot| snapshot.member.is_some()) {
         match groups::end_membership(app, chat, states.newest, user, MembershipEnd::Leave).await {
             Ok(_) | Err(Refusal::User(_)) => {}
             Err(Refusal::Fatal(error)) => return Err(error),

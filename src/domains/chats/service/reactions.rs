@@ -52,7 +52,7 @@ pub async fn react(
         }
         Err(step) => {
             lease.ack(app);
-            Err(if step == StepRefusal::None { no_message().into() } else { refusal_of_message(step) })
+            Err(if step == StepRefusal::NotFound { no_message().into() } else { refusal_of_message(step) })
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Requests: chats that wait for an answer.
 
 use super::super::model::{ChatKind, MAX_REQUESTS, MemberState};
-use super::super::store::{ChatDb, ChatStates, MemberChange, MembershipEnd, lists, rows};
+use super::super::store::{ChatDb, ChatSnapshot, MemberChange, MembershipEnd, lists, rows};
 use super::{charge, groups, not_found, own};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal};
@@ -76,9 +76,9 @@ pub(super) async fn decline_overflow(app: &App, user: UserId, chat: ChatId) -> R
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub(super) async fn decline_blocked(app: &App, user: UserId, chat: ChatId, states: &ChatStates) -> Result<(), Error> {
-    let standing = states.members.iter().find(|standing| standing.user == user);
-    let Some(member) = standing.and_then(|it| it.member).filter(|member| member.state == MemberState::Request) else {
+pub(super) async fn decline_blocked(app: &App, user: UserId, chat: ChatId, states: &ChatSnapshot) -> Result<(), Error> {
+    let snapshot = states.members.iter().find(|snapshot| snapshot.user == user);
+    let Some(member) = snapshot.and_then(|it| it.member).filter(|member| member.state == MemberState::Request) else {
         return Ok(());
     };
     let from = match states.kind {

@@ -1,9 +1,9 @@
 //! Retention: rows that are seen by all for long enough, rows past the most that a chat keeps, and rows that nobody can read any more are deleted in the
 //! background. Any number of processes may do this at once.
 
-use super::super::model::{MAX_DAYS, Retention};
+use super::super::model::{ChatRetentionState, MAX_DAYS};
 use super::super::store::ChatDb;
-use super::super::store::retention::{self as store, DueChat, Kept};
+use super::super::store::retention::{self as store, DueChat, RetentionLimits};
 use super::{charge, not_found, refusal};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
@@ -55,7 +55,7 @@ fn check_days(days: i64) -> Result<u64, UserError> {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn sweep(app: &App) -> Result<usize, Error> {
     let config = app.config();
-    let kept = Kept { rows: config.messages_kept, days: config.messages_days_after_seen };
+    let kept = RetentionLimits { rows: config.messages_kept, days: config.messages_days_after_seen };
     let mut trimmed = 0;
     for due in store::due(app.db(), kept, app.now(), CHATS).await? {
         match trim(app, due, kept).await {
@@ -72,7 +72,7 @@ pub async fn sweep(app: &App) -> Result<usize, Error> {
 }
 
 /// One pass over a chat. What is not deleted after it is due again.
-async fn trim(app: &App, due: DueChat, kept: Kept) -> Result<(), Error> {
+async fn trim(app: &App, due: DueChat, kept: RetentionLimits) -> Result<(), Error> {
     let chat = due.chat;
     let Some((before, is_unsettled)) = store::trim(ChatDb::of(app), chat, kept.days).await? else {
         return store::reschedule(app.db(), due, 0).await;
@@ -82,10 +82,10 @@ async fn trim(app: &App, due: DueChat, kept: Kept) -> Result<(), Error> {
         journal::enqueue(app, Task::Chat { chat, former: Vec::new() }).await?;
     }
     let removed = store::remove(ChatDb::of(app), chat, &before, ROWS).await?;
-    let after = Retention { removed, ..before };
+    let after = ChatRetentionState { removed, ..before };
     // Before the entry that has found the chat changes: one of them remains if the process ends here.
     store::schedule(app.db(), chat, &after).await?;
-    store::reschedule(app.db(), due, after.place(due.schedule)).await?;
+    store::reschedule(app.db(), due, after.score(due.schedule)).await?;
     // A change since the chat was read has found the entry that was there before.
     if let Some((now, _)) = store::trim(ChatDb::of(app), chat, kept.days).await? {
         store::schedule(app.db(), chat, &now).await?;

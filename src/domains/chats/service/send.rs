@@ -74,7 +74,7 @@ async fn reply_target(loaders: &Loaders, view: &ChatView, global: Option<&str>) 
     let shown = messages::show(loaders, view, id.into_iter().collect()).await?.pop().flatten();
     match shown.filter(|shown| shown.row.is_present_text() && !shown.is_hidden) {
         Some(shown) => Ok(Some(shown.id.sequence)),
-        None => Err(refusal(StepRefusal::Reply)),
+        None => Err(refusal(StepRefusal::ReplyNotFound)),
     }
 }
 
@@ -91,11 +91,11 @@ async fn send_once(
     new.peer = peer_state(loaders, view).await?;
     let lease = journal::begin(app, Task::Chat { chat: view.id, former: Vec::new() }).await?;
     let mut step = store::send(ChatDb::of(app), view.id, view.newest, &new, app.now()).await?;
-    if step == Err(StepRefusal::Undecided)
+    if step == Err(StepRefusal::PeerStateMissing)
         && let Some(peer) = view.peer_id()
     {
         // The chat did not wait for the other's first text when it was read, and does now. This is decided again.
-        new.peer = invited(invitations::decide(loaders, &[peer]).await?.pop())?;
+        new.peer = invited(invitations::check_invitations(loaders, &[peer]).await?.pop())?;
         step = store::send(ChatDb::of(app), view.id, view.newest, &new, app.now()).await?;
     }
     match step {
@@ -121,7 +121,7 @@ fn too_many_before_acceptance() -> UserError {
 async fn peer_state(loaders: &Loaders, view: &ChatView) -> Outcome<Option<MemberState>> {
     match &view.peer {
         Some((peer, member)) if member.state == MemberState::Unstarted => {
-            invited(invitations::decide(loaders, &[*peer]).await?.pop())
+            invited(invitations::check_invitations(loaders, &[*peer]).await?.pop())
         }
         _ => Ok(None),
     }
@@ -187,7 +187,7 @@ pub async fn delete_message(app: &App, loaders: &Loaders, viewer: UserId, id: &s
         }
         Err(step) => {
             // A step that was sent again may find itself done.
-            lease.finish(app, (step == StepRefusal::None).then(Progress::default)).await;
+            lease.finish(app, (step == StepRefusal::NotFound).then(Progress::default)).await;
             Err(refusal_of_message(step))
         }
     }

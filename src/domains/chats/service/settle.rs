@@ -1,10 +1,10 @@
-//! Settling: the lists of members are derived from the chat.
+//! Reconciles the chat lists of members with a chat.
 
 use super::super::model::MemberState::Request;
 use super::super::model::{BUCKET, ChatKind, Member, MemberState};
-use super::super::store::lists::{self, Entry, SettledEntry};
+use super::super::store::lists::{self, ChatListUpdate, SettleResult};
 use super::super::store::writers::AuthorRange;
-use super::super::store::{self, ChatDb, ChatStates, MemberSnapshot, NewChat, RecentRows, StepRefusal};
+use super::super::store::{self, ChatDb, ChatSnapshot, MemberSnapshot, NewChat, RecentRows, StepRefusal};
 use super::publish;
 use crate::app::App;
 use crate::base::error::Error;
@@ -29,8 +29,8 @@ const ENDED: u64 = u32::MAX as u64;
 /// Buckets of rows that one pass deletes.
 const BUCKETS: u64 = 8;
 
-/// Settles the lists of those in `states`, and leaves the other members of a group to the workers unless their lists agree already: every row is activity for
-/// each of them. The request pays for their work. A pipeline on the lists' tags, and for a direct chat a read of the blocks. The rows of the chat and `events`
+/// Settles the lists of the members in `states` and publishes the change. The lists of the other members of a group are settled by a worker, unless they agree
+/// already. The request pays for that work. A pipeline on the lists' tags, and for a direct chat a read of the blocks. The rows of the chat and `events`
 /// are published after the response.
 ///
 /// # Errors
@@ -39,12 +39,12 @@ pub(super) async fn finish(
     app: &App,
     lease: EntryLease,
     chat: ChatId,
-    states: &ChatStates,
+    states: &ChatSnapshot,
     events: Vec<ChatEvent>,
 ) -> Result<(), Error> {
     let others = match states.kind {
         ChatKind::Group => {
-            let settled = states.members.iter().filter(|standing| standing.member.is_some()).count();
+            let settled = states.members.iter().filter(|snapshot| snapshot.member.is_some()).count();
             states.unsettled.saturating_sub(settled as u64)
         }
         ChatKind::Direct => 0,
@@ -64,38 +64,39 @@ fn charge_others(members: u64) {
     }
 }
 
-/// Makes the lists of members agree with `states`. With `moves`, the newest row is activity; after a change of blocks it is not.
+/// Reconciles the lists of members with `states`. With `counts_as_activity`, the newest row is activity; after a change of blocks it is not.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub(super) async fn settle_states(app: &App, chat: ChatId, states: &ChatStates, moves: bool) -> Result<(), Error> {
+pub(super) async fn settle_states(app: &App, chat: ChatId, states: &ChatSnapshot, counts_as_activity: bool) -> Result<(), Error> {
     let hidden = match states.kind {
-        ChatKind::Direct => hidden_chat(app, states).await?,
-        ChatKind::Group => hidden_texts(app, chat, states).await?,
+        ChatKind::Direct => load_hidden_direct(app, states).await?,
+        ChatKind::Group => load_hidden_group(app, chat, states).await?,
     };
-    let entries: Vec<Entry> = states.members.iter().map(|standing| entry(chat, states, standing, &hidden, moves)).collect();
+    let updates: Vec<ChatListUpdate> =
+        states.members.iter().map(|snapshot| list_update(chat, states, snapshot, &hidden, counts_as_activity)).collect();
     // Requests from blocked accounts are declined: the block may have come before the request was in a list.
     let mut rest: Vec<Task> = hidden.declining.iter().map(|user| Task::ChatMember { chat, user: *user }).collect();
-    let settled = lists::settle_and_schedule(app.db(), &entries, app.now(), Some((chat, &states.retention))).await?;
-    for (entry, result) in entries.iter().zip(settled) {
+    let settled = lists::settle_and_schedule(app.db(), &updates, app.now(), Some((chat, &states.retention))).await?;
+    for (update, result) in updates.iter().zip(settled) {
         match result {
-            SettledEntry::NoAccount if entry.state != 'G' => rest.push(Task::ChatMember { chat, user: entry.user }),
-            SettledEntry::NoAccount => {}
-            SettledEntry::MayReturn => rest.push(Task::ChatMember { chat, user: entry.user }),
-            SettledEntry::Agrees(over) => {
-                rest.extend(over.into_iter().map(|chat| Task::ChatMember { chat, user: entry.user }));
+            SettleResult::NoAccount if update.state != 'G' => rest.push(Task::ChatMember { chat, user: update.user }),
+            SettleResult::NoAccount => {}
+            SettleResult::RetryNeeded => rest.push(Task::ChatMember { chat, user: update.user }),
+            SettleResult::Settled(over) => {
+                rest.extend(over.into_iter().map(|chat| Task::ChatMember { chat, user: update.user }));
             }
         }
     }
-    settle_ended(app, chat, states.kind, &entries).await?;
+    settle_ended(app, chat, states.kind, &updates).await?;
     // Deleted accounts are removed from the chat, and the oldest of too many requests are declined, by the workers.
     journal::enqueue_many(app, rest).await
 }
 
-/// Takes a group out of the lists again if it has ended since its states were read: who has ended it may not know these members. A read.
-async fn settle_ended(app: &App, chat: ChatId, kind: ChatKind, entries: &[Entry]) -> Result<(), Error> {
-    let shown = entries.iter().filter(|entry| matches!(entry.state, 'A' | 'R'));
-    let gone: Vec<Entry> = shown.map(|entry| Entry::gone(entry.user, chat, ENDED, false)).collect();
+/// Removes a group that has ended since its states were read from the lists of these members. The process that ended it may not have read them. A read.
+async fn settle_ended(app: &App, chat: ChatId, kind: ChatKind, updates: &[ChatListUpdate]) -> Result<(), Error> {
+    let shown = updates.iter().filter(|update| matches!(update.state, 'A' | 'R'));
+    let gone: Vec<ChatListUpdate> = shown.map(|update| ChatListUpdate::removed(update.user, chat, ENDED, false)).collect();
     // A direct chat ends with its accounts, which have no lists any more.
     if kind == ChatKind::Group && !gone.is_empty() && store::writers::has_ended(app.db(), chat).await? {
         lists::settle(app.db(), &gone, app.now()).await?;
@@ -103,7 +104,7 @@ async fn settle_ended(app: &App, chat: ChatId, kind: ChatKind, entries: &[Entry]
     Ok(())
 }
 
-/// What blocks hide from members.
+/// Texts, requests and rows that blocks hide from members.
 #[derive(Default)]
 struct HiddenTexts {
     /// For members with blocks: the accounts whose texts are hidden, and how many of those above what the member has seen.
@@ -144,8 +145,8 @@ impl HiddenTexts {
     }
 }
 
-/// What a block hides in a direct chat. A read of the blocks.
-async fn hidden_chat(app: &App, states: &ChatStates) -> Result<HiddenTexts, Error> {
+/// Loads what a block hides in a direct chat. A read of the blocks.
+async fn load_hidden_direct(app: &App, states: &ChatSnapshot) -> Result<HiddenTexts, Error> {
     let [a, b] = states.pair[..] else { return Ok(HiddenTexts { is_blocked: true, ..HiddenTexts::default() }) };
     let blocks = relations::block_state(app, a, b).await?;
     let waits =
@@ -154,8 +155,8 @@ async fn hidden_chat(app: &App, states: &ChatStates) -> Result<HiddenTexts, Erro
     Ok(HiddenTexts { declining: declining.map(|(user, _)| user).collect(), is_blocked: blocks.any(), ..HiddenTexts::default() })
 }
 
-/// What blocks hide in a group. A batch of accounts; for members with blocks three pipelines more, and a script if the newest rows are hidden.
-async fn hidden_texts(app: &App, chat: ChatId, states: &ChatStates) -> Result<HiddenTexts, Error> {
+/// Loads what blocks hide in a group. A batch of accounts; for members with blocks three pipelines more, and a script if the newest rows are hidden.
+async fn load_hidden_group(app: &App, chat: ChatId, states: &ChatSnapshot) -> Result<HiddenTexts, Error> {
     let ids: Vec<UserId> = states.members.iter().filter(|it| it.member.is_some()).map(|it| it.user).collect();
     let accounts = loaders(app).users.load_many(ids.iter().copied()).await?;
     let has_blocks = accounts.into_iter().flatten().filter(|account| account.blocks.0 + account.blocked_by.0 > 0);
@@ -166,16 +167,16 @@ async fn hidden_texts(app: &App, chat: ChatId, states: &ChatStates) -> Result<Hi
     }
     let writers: HashSet<UserId> = store::writers::writers(app.db(), &[chat]).await?.concat().into_iter().collect();
     let asked = states.members.iter().filter(|it| with_blocks.contains(&it.user));
-    let asked: Vec<(&MemberSnapshot, Member)> = asked.filter_map(|standing| Some((standing, standing.member?))).collect();
-    let others = |(standing, member): &(&MemberSnapshot, Member)| {
-        (standing.user, writers.iter().copied().chain(member.requested_by).collect())
+    let asked: Vec<(&MemberSnapshot, Member)> = asked.filter_map(|snapshot| Some((snapshot, snapshot.member?))).collect();
+    let others = |(snapshot, member): &(&MemberSnapshot, Member)| {
+        (snapshot.user, writers.iter().copied().chain(member.requested_by).collect())
     };
     let pairs: Vec<(UserId, Vec<UserId>)> = asked.iter().map(others).collect();
     let mut ranges = Vec::new();
-    for (((standing, member), (user, others)), blocks) in
+    for (((snapshot, member), (user, others)), blocks) in
         asked.iter().zip(&pairs).zip(relations::blocks_among(app, &pairs).await?)
     {
-        let (from, to) = (standing.seen.max(member.first_readable.max(states.oldest).saturating_sub(1)) + 1, states.newest);
+        let (from, to) = (snapshot.seen.max(member.first_readable.max(states.oldest).saturating_sub(1)) + 1, states.newest);
         let blocked = others.iter().zip(&blocks).filter(|(_, blocks)| blocks.any());
         let accounts: HashSet<UserId> = blocked.map(|(other, _)| *other).filter(|other| writers.contains(other)).collect();
         ranges.extend(accounts.iter().map(|author| (*user, AuthorRange { chat, author: *author, from, to })));
@@ -201,27 +202,39 @@ pub(super) fn loaders(app: &App) -> Arc<Loaders> {
     request::Request::new(app.clone(), None, None, None).loaders()
 }
 
-/// What the lists of a member are to say.
-fn entry(chat: ChatId, states: &ChatStates, standing: &MemberSnapshot, hidden: &HiddenTexts, moves: bool) -> Entry {
-    let MemberSnapshot { user, member, texts_above, .. } = *standing;
+/// Computes the list update of one member.
+fn list_update(
+    chat: ChatId,
+    states: &ChatSnapshot,
+    snapshot: &MemberSnapshot,
+    hidden: &HiddenTexts,
+    counts_as_activity: bool,
+) -> ChatListUpdate {
+    let MemberSnapshot { user, member, texts_above, .. } = *snapshot;
     let is_named = states.kind == ChatKind::Group || states.pair.contains(&user);
-    let gone = Entry::gone(user, chat, states.version, is_named);
+    let gone = ChatListUpdate::removed(user, chat, states.version, is_named);
     let Some(member) = member.filter(|member| member.state.is_shown()) else {
-        return Entry { state: member.map_or('G', |member| member.state.letter()), ..gone };
+        return ChatListUpdate { state: member.map_or('G', |member| member.state.letter()), ..gone };
     };
     let unread = texts_above.saturating_sub(hidden.of.get(&user).map_or(0, |(_, count)| *count));
-    let entry = Entry {
+    let entry = ChatListUpdate {
         state: member.state.letter(),
         activity: member.placed_id.max(chat.0),
         is_unread: unread > 0 && !hidden.is_blocked,
         cleared: member.cleared_activity,
         ..gone
     };
-    if !moves {
+    if !counts_as_activity {
         return entry;
     }
     let (visible, others_text) = (hidden.newest_row(user, &states.recent), hidden.newest_text(user, &states.recent));
-    Entry { visible, considered: (states.recent.rows[0].0, states.newest), others_text, own_text: member.newest_text, ..entry }
+    ChatListUpdate {
+        visible,
+        considered: (states.recent.rows[0].0, states.newest),
+        others_text,
+        own_text: member.newest_text,
+        ..entry
+    }
 }
 
 /// Settles the lists of all members of a chat, in passes; of a chat that has ended, deletes the rows. `former` are accounts that were members.
@@ -232,7 +245,7 @@ pub async fn settle_chat(app: &App, chat: ChatId, former: &[UserId], progress: P
     // One more than a pass settles: it tells that there are more.
     let (settled, mut states) = match store::states_above(ChatDb::of(app), chat, progress.below, PASS + 1).await? {
         Ok(found) => found,
-        Err(StepRefusal::Gone(newest)) => return end(app, chat, former, newest, progress).await,
+        Err(StepRefusal::ChatEnded(newest)) => return end(app, chat, former, newest, progress).await,
         Err(_) => return Ok(None),
     };
     if progress.below == 0 {
@@ -253,8 +266,8 @@ pub async fn settle_chat(app: &App, chat: ChatId, former: &[UserId], progress: P
     let is_more = states.members.len() > PASS;
     states.members.truncate(PASS);
     if progress.is_restarted {
-        let users: Vec<UserId> = states.members.iter().map(|standing| standing.user).collect();
-        states = overtaking(app, chat, states, &users).await?;
+        let users: Vec<UserId> = states.members.iter().map(|snapshot| snapshot.user).collect();
+        states = raise_version_above_lists(app, chat, states, &users).await?;
     }
     settle_states(app, chat, &states, true).await?;
     match states.members.last().filter(|_| is_more) {
@@ -278,11 +291,17 @@ pub async fn settle_text(app: &App, chat: ChatId, sequence: u64, progress: Progr
     settle_chat(app, chat, &[], progress).await
 }
 
-/// The same states, at a version that no list is above: a node may have lost the last changes of the chat. A pipeline, and two scripts if one is above.
+/// Raises the version of a chat above the versions in the members' lists, and reads the states again. Needed after a node has lost the last changes of the chat.
+/// A pipeline, and two scripts if a list is above.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub(super) async fn overtaking(app: &App, chat: ChatId, states: ChatStates, users: &[UserId]) -> Result<ChatStates, Error> {
+pub(super) async fn raise_version_above_lists(
+    app: &App,
+    chat: ChatId,
+    states: ChatSnapshot,
+    users: &[UserId],
+) -> Result<ChatSnapshot, Error> {
     let highest = lists::versions(app.db(), chat, users).await?.into_iter().max().unwrap_or(0);
     if highest <= states.version || highest == ENDED {
         return Ok(states);
@@ -305,7 +324,7 @@ async fn end(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: 
     named.extend(former);
     named.sort_unstable();
     named.dedup();
-    let gone: Vec<Entry> = named.iter().map(|user| Entry::gone(*user, chat, ENDED, false)).collect();
+    let gone: Vec<ChatListUpdate> = named.iter().map(|user| ChatListUpdate::removed(*user, chat, ENDED, false)).collect();
     lists::settle(app.db(), &gone, app.now()).await?;
     store::purge::purge_chat_rows(app.db(), chat, from..to, &reacted).await?;
     if to < end {

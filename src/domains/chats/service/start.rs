@@ -36,7 +36,7 @@ pub async fn start_direct(app: &App, loaders: &Loaders, viewer: UserId, other: &
     }
     relations::refuse_blocked(loaders, other).await?;
     invite(loaders, other).await?;
-    invitations::refuse_full(loaders, viewer).await?;
+    invitations::check_chat_limit(loaders, viewer).await?;
     charge(app, Limit::Chats, viewer).await?;
     let id = ChatId(app.next_id().await?);
     let lease = journal::begin(app, Task::DirectChat { low, high }).await?;
@@ -55,7 +55,7 @@ pub async fn start_direct(app: &App, loaders: &Loaders, viewer: UserId, other: &
 
 /// Checks whether the viewer may begin a chat with another account.
 async fn invite(loaders: &Loaders, other: UserId) -> Outcome<()> {
-    match invitations::decide(loaders, &[other]).await?.pop() {
+    match invitations::check_invitations(loaders, &[other]).await?.pop() {
         Some(InvitationResult::Accepted(_) | InvitationResult::LimitReached) => Ok(()),
         Some(InvitationResult::Refused) | None => {
             Err(forbidden("This account does not accept messages from you.", "userId").into())
@@ -75,7 +75,7 @@ async fn begin(
     let view = loaders.chats.load(chat).await?;
     let is_begun = view.as_ref().is_some_and(|view| view.member.state == MemberState::Active && view.list != ChatList::Unlisted);
     if view.is_none() {
-        if let Err(refusal) = invitations::refuse_full(loaders, viewer).await {
+        if let Err(refusal) = invitations::check_chat_limit(loaders, viewer).await {
             lease.on_refusal(app, &refusal);
             return Err(refusal);
         }

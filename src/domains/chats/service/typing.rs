@@ -25,7 +25,7 @@ pub async fn send_typing(app: &App, loaders: &Loaders, viewer: UserId, chat: &st
     charge(app, Limit::Typing, viewer).await?;
     let view = loaders.chats.load(chat).await?.ok_or_else(not_found)?;
     if view.member.state != MemberState::Active {
-        return Err(refusal(StepRefusal::Waits));
+        return Err(refusal(StepRefusal::NotAccepted));
     }
     refuse_blocked_direct(loaders, &view, "chatId").await?;
     if view.members <= MAX_DELIVERED_SHOWN as u64 {

@@ -1,7 +1,7 @@
 //! What accounts hold of chats: lists, unread marks, mutes, settings, and which chat two accounts have.
 
 use super::super::keys;
-use super::super::model::{ChatFilter, ChatSettings, MAX_CHATS, MAX_REQUESTS, Retention, WhoMayWrite};
+use super::super::model::{ChatFilter, ChatRetentionState, ChatSettings, MAX_CHATS, MAX_REQUESTS, WhoMayWrite};
 use super::retention::schedule_calls;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -23,9 +23,9 @@ static SET_SETTINGS: Script = Script::new(include_str!("../lua/set_settings.lua"
 /// Ended mutes that one count looks at: all of an account. They are removed behind it.
 const ENDED_MUTES: usize = MAX_CHATS;
 
-/// What the lists of an account are to say of a chat.
+/// The state of a chat that is written to the chat lists of one account.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) struct Entry {
+pub(in super::super) struct ChatListUpdate {
     /// The account.
     pub(in super::super) user: UserId,
     /// The chat.
@@ -34,7 +34,7 @@ pub(in super::super) struct Entry {
     pub(in super::super) version: u64,
     /// The letter of the member's state; `G` without one.
     pub(in super::super) state: char,
-    /// The activity of joining or starting; a later one that the lists have stays.
+    /// Activity of joining or of starting the chat. Ignored if the stored activity is later.
     pub(in super::super) activity: u64,
     /// The newest row that is not hidden from the account, which is activity if it is newer than what was considered; 0 for none.
     pub(in super::super) visible: u64,
@@ -42,19 +42,19 @@ pub(in super::super) struct Entry {
     pub(in super::super) considered: (u64, u64),
     /// Whether a text is unread.
     pub(in super::super) is_unread: bool,
-    /// The activity above which it is listed; 0 if it is in any case.
+    /// Activity at the deletion of the history. The chat is listed only if its activity is higher. 0 if the history was not deleted.
     pub(in super::super) cleared: u64,
     /// The newest text by others.
     pub(in super::super) others_text: u64,
     /// The account's newest text.
     pub(in super::super) own_text: u64,
-    /// Whether the chat names the account, though it is in none of its lists.
+    /// Whether the stored chat contains the account's id although the account is no member.
     pub(in super::super) is_named: bool,
 }
 
-impl Entry {
-    /// The entry of an account that is no member.
-    pub(in super::super) const fn gone(user: UserId, chat: ChatId, version: u64, is_named: bool) -> Self {
+impl ChatListUpdate {
+    /// The update for an account that is no member.
+    pub(in super::super) const fn removed(user: UserId, chat: ChatId, version: u64, is_named: bool) -> Self {
         let (activity, visible, considered, cleared, others_text, own_text) = (0, 0, (0, 0), 0, 0, 0);
         let (state, is_unread) = ('G', false);
         Self { user, chat, version, state, activity, visible, considered, is_unread, cleared, others_text, own_text, is_named }
@@ -63,29 +63,29 @@ impl Entry {
 
 /// Result of settling the lists of an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) enum SettledEntry {
-    /// They agree; these requests are too many.
-    Agrees(Vec<ChatId>),
-    /// They agree with a later version, and the chat, which was in none of them, has a later activity.
-    MayReturn,
+pub(in super::super) enum SettleResult {
+    /// The lists are up to date. These requests exceed the limit and must be declined.
+    Settled(Vec<ChatId>),
+    /// The lists have a later version, but the chat may have to be listed again.
+    RetryNeeded,
     /// The account was deleted.
     NoAccount,
 }
 
-/// Makes lists agree with entries. One pipeline of a script for each; nothing for none.
-pub(in super::super) async fn settle(db: &Db, entries: &[Entry], now: Millis) -> Result<Vec<SettledEntry>, Error> {
-    settle_and_schedule(db, entries, now, None).await
+/// Updates the lists of accounts. One pipeline with a script for each update; nothing for none.
+pub(in super::super) async fn settle(db: &Db, updates: &[ChatListUpdate], now: Millis) -> Result<Vec<SettleResult>, Error> {
+    settle_and_schedule(db, updates, now, None).await
 }
 
-/// The same, and puts a chat into the schedules of [`super::retention`] in the same pipeline.
+/// Updates the lists of accounts, and puts a chat into the schedules of [`super::retention`] in the same pipeline.
 pub(in super::super) async fn settle_and_schedule(
     db: &Db,
-    entries: &[Entry],
+    updates: &[ChatListUpdate],
     now: Millis,
-    scheduled: Option<(ChatId, &Retention)>,
-) -> Result<Vec<SettledEntry>, Error> {
-    let call = |entry: &Entry| {
-        let user = entry.user;
+    scheduled: Option<(ChatId, &ChatRetentionState)>,
+) -> Result<Vec<SettleResult>, Error> {
+    let call = |update: &ChatListUpdate| {
+        let user = update.user;
         let keys = [
             keys::states(user),
             keys::inbox(user),
@@ -97,29 +97,29 @@ pub(in super::super) async fn settle_and_schedule(
             keys::former(user),
             user_key(user),
         ];
-        let call = Call::new(&SETTLE_CHAT, keys).arg(entry.chat.0).arg(entry.version).arg(entry.state.to_string());
-        let call = call.arg(entry.activity).arg(u8::from(entry.is_unread)).arg(entry.cleared);
-        call.arg(entry.others_text)
-            .arg(entry.own_text)
+        let call = Call::new(&SETTLE_CHAT, keys).arg(update.chat.0).arg(update.version).arg(update.state.to_string());
+        let call = call.arg(update.activity).arg(u8::from(update.is_unread)).arg(update.cleared);
+        call.arg(update.others_text)
+            .arg(update.own_text)
             .arg(now)
             .arg(MAX_REQUESTS)
-            .arg(u8::from(entry.is_named))
-            .arg(entry.visible)
-            .arg(entry.considered.0)
-            .arg(entry.considered.1)
+            .arg(u8::from(update.is_named))
+            .arg(update.visible)
+            .arg(update.considered.0)
+            .arg(update.considered.1)
     };
     let result = |reply| {
         let numbers: Vec<i64> = decode::value(reply)?;
         Ok(match numbers.split_first() {
-            Some((-1, _)) => SettledEntry::NoAccount,
-            Some((2, _)) => SettledEntry::MayReturn,
-            Some((_, over)) => SettledEntry::Agrees(over.iter().map(|id| ChatId(id.unsigned_abs())).collect()),
+            Some((-1, _)) => SettleResult::NoAccount,
+            Some((2, _)) => SettleResult::RetryNeeded,
+            Some((_, over)) => SettleResult::Settled(over.iter().map(|id| ChatId(id.unsigned_abs())).collect()),
             None => return Err(Error::corrupt("a settled chat")),
         })
     };
     let schedule = scheduled.map(|(chat, of)| schedule_calls(chat, of)).unwrap_or_default();
-    let replies = db.call_many(entries.iter().map(call).chain(schedule).collect()).await?;
-    replies.into_iter().take(entries.len()).map(result).collect()
+    let replies = db.call_many(updates.iter().map(call).chain(schedule).collect()).await?;
+    replies.into_iter().take(updates.len()).map(result).collect()
 }
 
 /// Mutes a chat until a time, or ends its mute; `false` if the account has no such chat. One script.

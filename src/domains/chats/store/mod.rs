@@ -12,8 +12,8 @@ pub(super) use chat_db::ChatDb;
 
 use super::keys;
 use super::model::{
-    BUCKET, ChatHistory, ChatKind, ChatRole, MAX_EMOJI, MAX_MEMBERS, Member, MemberState, REMEMBERED, REMEMBERED_FOR, Retention,
-    TEXTS_BEFORE_ACCEPTANCE,
+    BUCKET, ChatHistory, ChatKind, ChatRetentionState, ChatRole, MAX_EMOJI, MAX_MEMBERS, Member, MemberState, REMEMBERED,
+    REMEMBERED_FOR, TEXTS_BEFORE_ACCEPTANCE,
 };
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -39,7 +39,7 @@ static DELIVER_ROWS: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/d
 /// The number of times that a step is sent again with other rows, while many members write at once.
 const TRIES: usize = 100;
 
-/// The newest rows of a chat and their authors, as `lua/chat.lua` keeps them. An author is 0 if the row is hidden from nobody.
+/// The newest rows of a chat and their authors, as `lua/chat.lua` keeps them. The author is 0 for rows that a block never hides: all rows except texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RecentRows {
     /// The ids and the authors of the newest row, and of the newest by somebody else.
@@ -53,7 +53,7 @@ pub(super) struct RecentRows {
 /// An author, or 0.
 pub(super) type UserIdOrNone = u64;
 
-/// What the lists of a member derive from.
+/// The state of one member from which its chat lists are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MemberSnapshot {
     /// The account.
@@ -66,9 +66,9 @@ pub(super) struct MemberSnapshot {
     pub(super) seen: u64,
 }
 
-/// What the lists of members derive from, at one version of a chat.
+/// The state of a chat, and of the requested members, at one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ChatStates {
+pub(super) struct ChatSnapshot {
     /// The kind.
     pub(super) kind: ChatKind,
     /// The version.
@@ -86,40 +86,40 @@ pub(super) struct ChatStates {
     /// The members that were asked for.
     pub(super) members: Vec<MemberSnapshot>,
     /// What retention says of the chat.
-    pub(super) retention: Retention,
+    pub(super) retention: ChatRetentionState,
 }
 
-/// Why a step was refused.
+/// The reason why a script refused a change of a chat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepRefusal {
     /// There is no such chat for the account, or no such row.
-    None,
+    NotFound,
     /// The other account is no member.
-    Target,
+    TargetNotMember,
     /// Not in a direct chat.
-    Direct,
+    DirectChat,
     /// The role does not allow it.
     Forbidden,
     /// Not with oneself.
-    Own,
+    OwnMembership,
     /// Not before the chat is accepted.
-    Waits,
+    NotAccepted,
     /// A limit is reached.
     Limit,
     /// There is no such text to answer.
-    Reply,
+    ReplyNotFound,
     /// The state of the other must be decided.
-    Undecided,
+    PeerStateMissing,
     /// The position is above the newest row.
-    Invalid,
+    PositionTooHigh,
     /// The row is no text.
-    Kind,
+    NotText,
     /// The chat has ended; its newest row.
-    Gone(u64),
+    ChatEnded(u64),
 }
 
-/// The result of a step: a number that the script tells, and what lists derive from.
-pub(super) type StepResult = Result<(u64, ChatStates), StepRefusal>;
+/// Result of a change of a chat: a number that depends on the script, and the states of the members.
+pub(super) type ChatChangeResult = Result<(u64, ChatSnapshot), StepRefusal>;
 
 /// Runs a script that appends up to `count` rows after row `newest`, which may be out of date. Usually one script.
 async fn append(
@@ -129,7 +129,7 @@ async fn append(
     newest: u64,
     count: u64,
     args: &[String],
-) -> Result<StepResult, Error> {
+) -> Result<ChatChangeResult, Error> {
     let mut newest = newest;
     for _ in 0..TRIES {
         let base = (newest + 1) / BUCKET;
@@ -144,25 +144,25 @@ async fn append(
     Err(Error::Overloaded)
 }
 
-fn parse(reply: &[String]) -> Result<StepResult, Error> {
+fn parse(reply: &[String]) -> Result<ChatChangeResult, Error> {
     let number = |at: usize| reply.get(at).and_then(|text| text.parse::<u64>().ok());
     let refusal = match reply.first().map(String::as_str) {
         Some("ok") => {
             let number = number(1).ok_or_else(|| corrupt("a step"))?;
             return Ok(Ok((number, parse_states(reply.get(2..).unwrap_or_default()).ok_or_else(|| corrupt("states"))?)));
         }
-        Some("none") => StepRefusal::None,
-        Some("target") => StepRefusal::Target,
-        Some("direct") => StepRefusal::Direct,
+        Some("none") => StepRefusal::NotFound,
+        Some("target") => StepRefusal::TargetNotMember,
+        Some("direct") => StepRefusal::DirectChat,
         Some("forbidden") => StepRefusal::Forbidden,
-        Some("own") => StepRefusal::Own,
-        Some("waits") => StepRefusal::Waits,
+        Some("own") => StepRefusal::OwnMembership,
+        Some("waits") => StepRefusal::NotAccepted,
         Some("limit") => StepRefusal::Limit,
-        Some("reply") => StepRefusal::Reply,
-        Some("undecided") => StepRefusal::Undecided,
-        Some("invalid") => StepRefusal::Invalid,
-        Some("kind") => StepRefusal::Kind,
-        Some("gone") => StepRefusal::Gone(number(1).unwrap_or(0)),
+        Some("reply") => StepRefusal::ReplyNotFound,
+        Some("undecided") => StepRefusal::PeerStateMissing,
+        Some("invalid") => StepRefusal::PositionTooHigh,
+        Some("kind") => StepRefusal::NotText,
+        Some("gone") => StepRefusal::ChatEnded(number(1).unwrap_or(0)),
         _ => return Err(corrupt("the reply of a step")),
     };
     Ok(Err(refusal))
@@ -172,17 +172,17 @@ fn corrupt(what: &str) -> Error {
     Error::corrupt(format!("{what} of a chat"))
 }
 
-fn parse_states(words: &[String]) -> Option<ChatStates> {
+fn parse_states(words: &[String]) -> Option<ChatSnapshot> {
     let [kind, version, newest, recent, a, b, unsettled, oldest, retention, members @ ..] = words else { return None };
     let account = |text: &String| text.parse().ok().filter(|id| *id > 0).map(UserId);
-    let standing = |words: &[String]| {
+    let snapshot = |words: &[String]| {
         let [user, record, texts, seen] = words else { return None };
         let member = if record.is_empty() { None } else { Some(Member::parse(record)?) };
         Some(MemberSnapshot { user: account(user)?, member, texts_above: texts.parse().ok()?, seen: seen.parse().ok()? })
     };
     // An account of a direct chat that was deleted is 0.
     let is_account = |words: &&[String]| words.first().is_some_and(|user| user != "0");
-    Some(ChatStates {
+    Some(ChatSnapshot {
         kind: ChatKind::from_name(kind)?,
         version: version.parse().ok()?,
         newest: newest.parse().ok()?,
@@ -190,8 +190,8 @@ fn parse_states(words: &[String]) -> Option<ChatStates> {
         recent: parse_recent(recent)?,
         pair: [a, b].into_iter().filter_map(account).collect(),
         unsettled: unsettled.parse().ok()?,
-        members: members.chunks(4).filter(is_account).map(standing).collect::<Option<_>>()?,
-        retention: Retention::parse(retention)?,
+        members: members.chunks(4).filter(is_account).map(snapshot).collect::<Option<_>>()?,
+        retention: ChatRetentionState::parse(retention)?,
     })
 }
 
@@ -240,7 +240,13 @@ pub(super) struct NewText<'a> {
 }
 
 /// Appends a text: the commit. `newest` is the newest row that the caller knows. One script.
-pub(super) async fn send(db: ChatDb<'_>, chat: ChatId, newest: u64, new: &NewText<'_>, now: Millis) -> Result<StepResult, Error> {
+pub(super) async fn send(
+    db: ChatDb<'_>,
+    chat: ChatId,
+    newest: u64,
+    new: &NewText<'_>,
+    now: Millis,
+) -> Result<ChatChangeResult, Error> {
     let args = [
         new.id.to_string(),
         new.sender.0.to_string(),
@@ -275,7 +281,7 @@ pub(super) async fn add(
     by: UserId,
     new: &[NewMember],
     now: Millis,
-) -> Result<StepResult, Error> {
+) -> Result<ChatChangeResult, Error> {
     let mut args = vec![by.0.to_string(), now.to_string(), MAX_MEMBERS.to_string()];
     args.extend(new.iter().flat_map(|new| [new.user.0.to_string(), new.state.letter().to_string(), new.joined.to_string()]));
     append(db, &ADD_MEMBERS, chat, newest, new.len() as u64, &args).await
@@ -301,7 +307,7 @@ pub(super) async fn leave(
     ending: MembershipEnd,
     ids: [u64; 2],
     now: Millis,
-) -> Result<StepResult, Error> {
+) -> Result<ChatChangeResult, Error> {
     let (user, mode) = match ending {
         MembershipEnd::Leave => (by, "0"),
         MembershipEnd::Decline => (by, "1"),
@@ -322,7 +328,7 @@ pub(super) async fn set_role(
     (user, role): (UserId, ChatRole),
     ids: [u64; 2],
     now: Millis,
-) -> Result<StepResult, Error> {
+) -> Result<ChatChangeResult, Error> {
     let [a, b] = ids.map(|id| id.to_string());
     let (kept, ttl) = (REMEMBERED.to_string(), REMEMBERED_FOR.to_string());
     let args = [by.0.to_string(), user.0.to_string(), now.to_string(), a, b, role.letter().to_string(), kept, ttl];
@@ -338,12 +344,12 @@ pub(super) async fn rename(
     name: &str,
     id: u64,
     now: Millis,
-) -> Result<StepResult, Error> {
+) -> Result<ChatChangeResult, Error> {
     let args = [by.0.to_string(), now.to_string(), id.to_string(), name.to_owned()];
     append(db, &RENAME_CHAT, chat, newest, 1, &args).await
 }
 
-/// What a member decides alone.
+/// A change of a member's own membership, which needs no permission of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MemberChange {
     /// Begins the chat, or begins it again, with a unique id.
@@ -353,19 +359,24 @@ pub(super) enum MemberChange {
     /// Declines the request of a direct chat.
     Decline,
     /// Has seen all rows up to this one.
-    See(u64),
+    MarkSeen(u64),
     /// Deletes its history.
-    Clear,
+    DeleteHistory,
 }
 
-/// Changes what a member decides alone: the commit. One script.
-pub(super) async fn change_member(db: ChatDb<'_>, chat: ChatId, user: UserId, change: MemberChange) -> Result<StepResult, Error> {
+/// Changes a member's own membership: the commit. One script.
+pub(super) async fn change_member(
+    db: ChatDb<'_>,
+    chat: ChatId,
+    user: UserId,
+    change: MemberChange,
+) -> Result<ChatChangeResult, Error> {
     let (action, number) = match change {
         MemberChange::Start(id) => ("start", id),
         MemberChange::Accept => ("accept", 0),
         MemberChange::Decline => ("decline", 0),
-        MemberChange::See(number) => ("see", number),
-        MemberChange::Clear => ("clear", 0),
+        MemberChange::MarkSeen(number) => ("see", number),
+        MemberChange::DeleteHistory => ("clear", 0),
     };
     let reply: Vec<String> = db.call(db.script(&CHANGE_MEMBER, chat, Vec::new(), 0).arg(user.0).arg(action).arg(number)).await?;
     parse(&reply)
@@ -379,7 +390,7 @@ pub(super) async fn change_text(
     by: UserId,
     text: Option<&str>,
     now: Millis,
-) -> Result<StepResult, Error> {
+) -> Result<ChatChangeResult, Error> {
     let keys = vec![keys::rows_with(chat, sequence), keys::reactions(chat, sequence)];
     let call = db.script(&CHANGE_TEXT, chat, keys, sequence / BUCKET).arg(sequence).arg(by.0);
     let call = call.arg(if text.is_some() { "edit" } else { "delete" }).arg(now).arg(text.unwrap_or_default());
@@ -412,7 +423,7 @@ pub(super) async fn react(
 
 /// Reads what lists of accounts derive from. The number is the settled version. With `is_changed`, raises the version first, since their relations have
 /// changed. One script.
-pub(super) async fn states(db: ChatDb<'_>, chat: ChatId, users: &[UserId], is_changed: bool) -> Result<StepResult, Error> {
+pub(super) async fn states(db: ChatDb<'_>, chat: ChatId, users: &[UserId], is_changed: bool) -> Result<ChatChangeResult, Error> {
     let users: Vec<u64> = users.iter().map(|user| user.0).collect();
     let floor = if is_changed { "0" } else { "" };
     let call = db.script(&READ_MEMBERS, chat, Vec::new(), 0).arg(floor).arg(0).arg(0).arg(users);
@@ -426,7 +437,7 @@ pub(super) async fn raise_versions(db: ChatDb<'_>, chats: &[ChatId], floor: u64)
 }
 
 /// The same for members above an account, in ascending order. One script, which reads at most `most` of them.
-pub(super) async fn states_above(db: ChatDb<'_>, chat: ChatId, above: u64, most: usize) -> Result<StepResult, Error> {
+pub(super) async fn states_above(db: ChatDb<'_>, chat: ChatId, above: u64, most: usize) -> Result<ChatChangeResult, Error> {
     let call = db.script(&READ_MEMBERS, chat, Vec::new(), 0).arg("").arg(above).arg(most);
     parse(&db.call::<Vec<String>>(call).await?)
 }

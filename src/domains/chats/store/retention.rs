@@ -1,8 +1,8 @@
 //! Trims chats: makes rows unreadable that retention does not keep, deletes them, and finds the chats that have any.
 
 use super::super::keys::{self, SCHEDULES};
-use super::super::model::{BUCKET, DAYS_OF_SERVER, Retention, SPAN, Schedule};
-use super::{CHAT_PRELUDE, ChatDb, StepResult, corrupt, parse};
+use super::super::model::{BUCKET, ChatRetentionState, DAYS_OF_SERVER, SPAN, Schedule};
+use super::{CHAT_PRELUDE, ChatChangeResult, ChatDb, corrupt, parse};
 use crate::base::clock::{DAY, MINUTE, Millis};
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
@@ -29,24 +29,28 @@ pub(in super::super) async fn set_days(
     chat: ChatId,
     user: UserId,
     days: Option<u64>,
-) -> Result<StepResult, Error> {
+) -> Result<ChatChangeResult, Error> {
     let call = db.script(&SET_RETENTION, chat, Vec::new(), 0).arg(user.0).arg(days_word(days));
     parse(&db.call::<Vec<String>>(call).await?)
 }
 
 /// Makes rows unreadable that are not kept; `days` are those of the server. Returns what retention says after that, and whether rows were taken that not all
 /// members have seen; `None` if there is no such chat. One script.
-pub(in super::super) async fn trim(db: ChatDb<'_>, chat: ChatId, days: Option<u64>) -> Result<Option<(Retention, bool)>, Error> {
+pub(in super::super) async fn trim(
+    db: ChatDb<'_>,
+    chat: ChatId,
+    days: Option<u64>,
+) -> Result<Option<(ChatRetentionState, bool)>, Error> {
     let call = db.script(&TRIM_CHAT, chat, Vec::new(), 0).arg(days_word(days));
     let words: Vec<String> = db.call(call).await?;
     let [retention, unsettled] = &words[..] else { return Ok(None) };
-    let retention = Retention::parse(retention).ok_or_else(|| corrupt("the retention"))?;
+    let retention = ChatRetentionState::parse(retention).ok_or_else(|| corrupt("the retention"))?;
     Ok(Some((retention, unsettled == "1")))
 }
 
 /// Deletes rows that cannot be read any more, at most `most`, the lowest first. Returns the last deleted one, or the one of before if another process deletes
 /// them too. One pipeline of a script for each bucket; nothing for none.
-pub(in super::super) async fn remove(db: ChatDb<'_>, chat: ChatId, of: &Retention, most: u64) -> Result<u64, Error> {
+pub(in super::super) async fn remove(db: ChatDb<'_>, chat: ChatId, of: &ChatRetentionState, most: u64) -> Result<u64, Error> {
     let (first, last) = (of.removed + 1, (of.lowest.saturating_sub(1)).min(of.removed + most));
     if last < first {
         return Ok(of.removed);
@@ -77,16 +81,16 @@ pub(in super::super) struct DueChat {
     pub(in super::super) score: u64,
 }
 
-/// What a server keeps.
+/// The server's limits of stored chat rows.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Kept {
+pub(in super::super) struct RetentionLimits {
     /// The most rows of a chat.
     pub(in super::super) rows: u64,
     /// The days of chats without days of their own; `None` for no end.
     pub(in super::super) days: Option<u64>,
 }
 
-impl Kept {
+impl RetentionLimits {
     /// The scores of chats that are due, as ranges of schedules. Chats with rows that nobody can read have one of their own: it may take long, and the
     /// others are not behind it.
     fn ranges(self, now: Millis) -> Vec<(Schedule, String, String)> {
@@ -104,7 +108,7 @@ impl Kept {
 }
 
 /// Up to `most` chats of each part of each range of the schedules that are to be trimmed. One pipeline.
-pub(in super::super) async fn due(db: &Db, kept: Kept, now: Millis, most: usize) -> Result<Vec<DueChat>, Error> {
+pub(in super::super) async fn due(db: &Db, kept: RetentionLimits, now: Millis, most: usize) -> Result<Vec<DueChat>, Error> {
     let (mut asked, mut commands) = (Vec::new(), Vec::new());
     for (schedule, low, high) in kept.ranges(now) {
         for partition in 0..SCHEDULES {
@@ -123,13 +127,13 @@ pub(in super::super) async fn due(db: &Db, kept: Kept, now: Millis, most: usize)
 
 /// Puts a chat into the schedules by which [`due`] finds it, unless it is there at an earlier time, or with a larger size. One pipeline of scripts; nothing
 /// for none.
-pub(in super::super) async fn schedule(db: &Db, chat: ChatId, of: &Retention) -> Result<(), Error> {
+pub(in super::super) async fn schedule(db: &Db, chat: ChatId, of: &ChatRetentionState) -> Result<(), Error> {
     db.call_many(schedule_calls(chat, of)).await.map(drop)
 }
 
 /// The calls of [`schedule`], for a pipeline with others.
-pub(super) fn schedule_calls(chat: ChatId, of: &Retention) -> Vec<Call> {
-    let places = Schedule::ALL.map(|schedule| (schedule, of.place(schedule)));
+pub(super) fn schedule_calls(chat: ChatId, of: &ChatRetentionState) -> Vec<Call> {
+    let places = Schedule::ALL.map(|schedule| (schedule, of.score(schedule)));
     let put = |(schedule, score): (Schedule, u64)| {
         let condition = if schedule == Schedule::Sizes { "GT" } else { "LT" };
         Call::new(&SCHEDULE_CHAT, [keys::schedule(schedule, chat)]).arg(chat.0).arg(score).arg(condition)
@@ -144,7 +148,7 @@ pub(in super::super) async fn reschedule(db: &Db, due: DueChat, next: u64) -> Re
 }
 
 /// Tries a chat again later that could not be trimmed, so that those behind it are. One script.
-pub(in super::super) async fn postpone(db: &Db, due: DueChat, kept: Kept, now: Millis) -> Result<(), Error> {
+pub(in super::super) async fn postpone(db: &Db, due: DueChat, kept: RetentionLimits, now: Millis) -> Result<(), Error> {
     let next = match due.schedule {
         Schedule::Trims => now + RETRY_AFTER,
         Schedule::SeenSince => (now + RETRY_AFTER).saturating_sub(kept.days.unwrap_or(0) * DAY),

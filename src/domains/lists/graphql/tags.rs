@@ -42,7 +42,7 @@ pub struct ListTagMutation;
 
 #[Object]
 impl ListTagMutation {
-    /// Adds a tag to a list: its timeline also shows public statuses of all accounts that have the tag and are no replies. On return they are in the
+    /// Adds a tag to a list: its timeline also shows public statuses with the tag, from all accounts, except replies. On return they are in the
     /// timeline. Succeeds without a change if the list has the tag already. A list has at most 20 tags; one more fails with `LIMIT_REACHED`. Requires a
     /// session.
     async fn add_tag_to_list(

@@ -78,7 +78,7 @@ pub struct FollowedTagMutation;
 
 #[Object]
 impl FollowedTagMutation {
-    /// Follows a tag: the viewer's home also shows public statuses of all accounts that have the tag and are no replies. On return they are in the home.
+    /// Follows a tag: the viewer's home timeline also shows public statuses with the tag, from all accounts, except replies. On return it has them.
     /// Succeeds without a change if the viewer follows the tag already. An account follows at most 100 tags; one more fails with `LIMIT_REACHED`.
     /// Requires a session.
     async fn follow_tag(
@@ -89,7 +89,7 @@ impl FollowedTagMutation {
         Some(change(ctx, &input.name, true).await.map(Into::into))
     }
 
-    /// Stops following a tag. On return the home shows no status for the tag alone. Succeeds without a change if the viewer does not follow the tag.
+    /// Stops following a tag. On return the home timeline shows no status for the tag alone. Succeeds without a change if the viewer does not follow the tag.
     /// Requires a session.
     async fn unfollow_tag(
         &self,

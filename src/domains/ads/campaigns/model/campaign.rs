@@ -65,7 +65,7 @@ pub struct Cap {
 named_enum! {
     /// Pacing of the daily budget.
     pub enum Pacing {
-        /// Evenly over the UTC day, or over the part of it in which the campaign runs; at most a minute ahead.
+        /// Evenly over the UTC day, or over the part of it in which the campaign runs. Spending is at most one minute ahead of the schedule.
         Even = "EVEN",
         /// As fast as possible.
         Asap = "ASAP",
