@@ -160,8 +160,8 @@ limits! {
     /// Failed log-ins of one account over all addresses, except from known devices. One address fails at most 40 times an hour, so five addresses
     /// together never empty this bucket. All addresses together have at most 4,800 guesses a day.
     LogInsOfAccount = "log-ins-of-account" by Login, 200 / HOUR;
-    /// Failed log-ins on a device that has logged in to the account before, and wrong passwords at the deletion of the account, which count per
-    /// session. Nobody else can use up these tokens.
+    /// Failed log-ins on a device that has logged in to the account before, and wrong passwords at the deletion of the account and at changes
+    /// of its password or login, which count per session. Nobody else can use up these tokens.
     LogInsOfDevice = "log-ins-of-device" by Device, 10 / 15 * MINUTE;
     /// Statuses that an account posts. The quota of Mastodon.
     Posts = "posts" by Account, 300 / 3 * HOUR;

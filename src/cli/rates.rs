@@ -33,7 +33,7 @@ pub(super) struct RateOptions {
     /// Failed log-ins of an account from all addresses together, except on known devices.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS_OF_ACCOUNT", default_value_t = Limit::LogInsOfAccount.default_quota())]
     rate_log_ins_of_account: Quota,
-    /// Failed log-ins on a known device of the account; wrong passwords of a session that deletes its account.
+    /// Failed log-ins on a known device of the account; wrong passwords of a session that deletes its account, or changes its password or login.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS_OF_DEVICE", default_value_t = Limit::LogInsOfDevice.default_quota())]
     rate_log_ins_of_device: Quota,
     /// Statuses that an account posts.

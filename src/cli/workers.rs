@@ -13,6 +13,7 @@ use crate::domains::statuses::Mark;
 use crate::domains::statuses::service as statuses;
 use crate::domains::tags::IndexedNames;
 use crate::domains::timelines::service as timelines;
+use crate::domains::users::service as users;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{JournalEntry, Progress, Queue, RelationKind, Task, retention};
 use futures_util::FutureExt;
@@ -229,8 +230,10 @@ fn run_pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Opti
             Task::Campaign { owner, campaign } => ads::settle_owned(app, owner, campaign).await.map(|()| None),
             Task::Website { owner, website } => ads::settle_website(app, owner, website).await.map(|_| None),
             Task::Suspension { user } => ads::settle_suspension(app, user, progress).await,
-            Task::Account { user, login } => accounts::settle(app, user, &login, progress).await,
+            Task::Account { user, login, former } => accounts::settle(app, user, (&login, &former), progress).await,
+            Task::Login { user, login, version } => users::settle_login_change(app, user, &login, version).await.map(|()| None),
             Task::Session { user, digest, is_revoked } => sessions::settle(app, user, &digest, is_revoked).await.map(|()| None),
+            Task::Password { user } => sessions::settle_password(app, user).await.map(|_| None),
             Task::Backfill { feed } => timelines::rebuild(app, feed, progress).await,
             Task::FanoutMode { author } => timelines::switch_mode(app, author, progress).await,
             Task::Relation { kind: RelationKind::Mute, from, to } => relations::complete(app, from, to).await.map(|()| None),

@@ -55,12 +55,12 @@ use crate::domains::entities::TagQuery;
 use crate::domains::graph::{GraphMutation, RepostChoiceMutation, RequestMutation, RequestQuery};
 use crate::domains::lists::{ListMutation, ListQuery, ListTagMutation};
 use crate::domains::relations::{BlockMutation, BlockQuery, FriendMutation, FriendQuery, RelationMutation, RelationQuery};
-use crate::domains::sessions::{SessionMutation, SessionQuery};
+use crate::domains::sessions::{PasswordMutation, SessionMutation, SessionQuery};
 use crate::domains::statuses::{BookmarkMutation, BookmarkQuery, EditMutation, PinMutation, RepostMutation, StatusMutation};
 use crate::domains::streaming::{ChatSubscription, StreamQuery, StreamSubscription};
 use crate::domains::tags::{FollowedTagMutation, FollowedTagQuery};
 use crate::domains::timelines::TimelineQuery;
-use crate::domains::users::{UserMutation, UserQuery};
+use crate::domains::users::{AccountQuery, LoginMutation, UserMutation, UserQuery};
 use async_graphql::{MergedObject, MergedSubscription, SDLExportOptions, ValidationMode};
 use limits::LimitQuery;
 use node::NodeQuery;
@@ -70,6 +70,7 @@ use node::NodeQuery;
 #[graphql(name = "Query")]
 pub struct Query(
     UserQuery,
+    AccountQuery,
     SessionQuery,
     TimelineQuery,
     TagQuery,
@@ -93,7 +94,9 @@ pub struct Query(
 #[graphql(name = "Mutation")]
 pub struct Mutation(
     UserMutation,
+    LoginMutation,
     SessionMutation,
+    PasswordMutation,
     StatusMutation,
     BookmarkMutation,
     EditMutation,

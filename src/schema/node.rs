@@ -3,8 +3,8 @@
 use super::{List, request};
 use crate::base::error::Error;
 use crate::base::ids::{
-    self, AdId, CampaignId, ChatId, ChatMessageId, CommentId, IdKind, PlaceId, SessionId, StatusId, TagId, UserId, UserListId,
-    WebsiteId,
+    self, AccountId, AdId, CampaignId, ChatId, ChatMessageId, CommentId, IdKind, PlaceId, SessionId, StatusId, TagId, UserId,
+    UserListId, WebsiteId,
 };
 use crate::base::request::Request;
 use crate::domains::ads::{AdObject, CampaignObject, WebsiteObject};
@@ -16,7 +16,7 @@ use crate::domains::lists::UserListObject;
 use crate::domains::relations;
 use crate::domains::sessions::{self, SessionObject};
 use crate::domains::statuses::{self, StatusObject};
-use crate::domains::users::UserObject;
+use crate::domains::users::{self, AccountObject, UserObject};
 use async_graphql::{Context, ID, Interface, Object, Result};
 use futures_util::future::try_join_all;
 
@@ -29,6 +29,8 @@ const MAX_NODES: usize = 100;
 pub enum Node {
     /// A user account.
     User(UserObject),
+    /// What only the viewer sees of its account.
+    Account(AccountObject),
     /// A status.
     Status(StatusObject),
     /// A session of the viewer.
@@ -87,6 +89,7 @@ async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
     let loaders = request.loaders();
     Ok(match kind {
         IdKind::User => relations::service::find(&loaders, UserId(id)).await?.map(|user| Node::User(UserObject(user))),
+        IdKind::Account => users::find_account(request, AccountId(id)).await?.map(Node::Account),
         IdKind::Status => {
             let seen = statuses::service::load_visible(&loaders, [StatusId(id)]).await?.pop().flatten();
             seen.map(|seen| Node::Status(StatusObject(seen)))

@@ -447,6 +447,7 @@ fn no_script_and_no_pattern_is_built_from_strings() {
                     "PLACE_PRELUDE",
                     "CHAT_PRELUDE",
                     "LOG_PRELUDE",
+                    "LOGIN_PRELUDE",
                 ]
                 .iter()
                 .any(begun)

@@ -237,7 +237,8 @@ async fn a_login_is_not_claimed_while_its_account_is_being_deleted() {
     let ada = app.create_users("p", 1).await.remove(0);
     app.clock.advance(60_000);
     // The process dies after the commit.
-    waxwing::domains::users::service::delete(&app.app, ada.user_id(), "p0").await.expect("a store");
+    let account = waxwing::domains::users::service::find(&app.app, ada.user_id()).await.expect("a store").expect("an account");
+    assert!(waxwing::domains::users::service::delete(&app.app, &account).await.expect("a store"));
     assert_eq!(user_error_codes(&sign_up(&app, "p0").await), ["LOGIN_TAKEN"]);
 }
 
@@ -246,7 +247,7 @@ async fn an_uncommitted_deletion_changes_nothing() {
     let app = TestApp::start().await;
     let ada = app.create_users("p", 1).await.remove(0);
     ada.post("posted").await;
-    let task = waxwing::platform::journal::Task::Account { user: ada.user_id(), login: "p0".into() };
+    let task = waxwing::platform::journal::Task::Account { user: ada.user_id(), login: "p0".into(), former: Vec::new() };
     let _lost = waxwing::platform::journal::service::begin(&app.app, task).await.expect("an entry");
     app.clock.advance(10_000);
     app.drain().await;
@@ -407,7 +408,7 @@ async fn a_store_with_a_pending_deletion_passes_the_audit() {
     scene.app.clock.advance(61_000);
     waxwing::platform::journal::service::enqueue(
         &scene.app.app,
-        waxwing::platform::journal::Task::Account { user: scene.ada(), login: "p0".into() },
+        waxwing::platform::journal::Task::Account { user: scene.ada(), login: "p0".into(), former: Vec::new() },
     )
     .await
     .expect("an entry");

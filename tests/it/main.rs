@@ -49,6 +49,7 @@ mod request_heads;
 mod hostile_texts;
 mod http;
 mod idempotency;
+mod identity;
 mod inspect;
 mod process_kills;
 mod lists;

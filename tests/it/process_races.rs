@@ -24,7 +24,7 @@ use waxwing::platform::journal::service as journal;
 use waxwing::platform::journal::{Feed, Progress, Task};
 
 /// Starts a server on a single Redis: the proxy delays the only connection of the other process.
-async fn single_server() -> TestApp {
+pub(crate) async fn single_server() -> TestApp {
     TestApp::on_redis(Arc::new(RedisServer::single(SingleServerReason::ConnectionControl)), Clock::manual(START), small()).await
 }
 
@@ -33,13 +33,13 @@ fn small() -> Config {
 }
 
 /// Another process on the same Redis. A proxy can delay its replies.
-struct SlowProcess {
-    app: App,
+pub(crate) struct SlowProcess {
+    pub(crate) app: App,
     proxy: Proxy,
 }
 
 impl SlowProcess {
-    async fn beside(app: &TestApp) -> Self {
+    pub(crate) async fn beside(app: &TestApp) -> Self {
         Self::with(app, Timing { connections: 1, ..LONG_TIMEOUTS }).await
     }
 
@@ -53,7 +53,12 @@ impl SlowProcess {
     }
 
     /// Runs `work`. Holds the replies of Redis from the first command with the bytes `at` on, until `meanwhile` has run.
-    async fn run_interleaved<T>(&self, at: &'static [u8], work: impl Future<Output = T>, meanwhile: impl AsyncFnOnce()) -> T {
+    pub(crate) async fn run_interleaved<T>(
+        &self,
+        at: &'static [u8],
+        work: impl Future<Output = T>,
+        meanwhile: impl AsyncFnOnce(),
+    ) -> T {
         self.proxy.set_after(at, Flow::Hold);
         let interleaved = async {
             while self.proxy.is_armed() {
@@ -440,9 +445,9 @@ async fn a_follow_that_is_settled_late_does_not_outlive_its_account() {
     other.unfollow(deleted_account).await;
     deleted_account.follow(other).await;
     let slow = SlowProcess::beside(&app).await;
-    waxwing::domains::users::service::delete(&app.app, deleted_account.user_id(), &deleted_account.login)
-        .await
-        .expect("it is deleted");
+    let id = deleted_account.user_id();
+    let account = waxwing::domains::users::service::find(&app.app, id).await.expect("a store").expect("an account");
+    assert!(waxwing::domains::users::service::delete(&app.app, &account).await.expect("a store"));
     let purge = graph::purge_following(&slow.app, deleted_account.user_id());
     slow.run_interleaved(b"followers:", purge, async || {
         let feed = Feed::Home(deleted_account.user_id());

@@ -53,6 +53,7 @@ async fn validate(app: &TestApp, name: &str, document: &str) {
 async fn every_document_of_the_contract_is_valid() {
     let app = TestApp::start().await;
     validate(&app, "accounts", include_str!("contract/accounts.graphql")).await;
+    validate(&app, "identity", include_str!("contract/identity.graphql")).await;
     validate(&app, "timelines", include_str!("contract/timelines.graphql")).await;
     validate(&app, "lists", include_str!("contract/lists.graphql")).await;
     validate(&app, "comments", include_str!("contract/comments.graphql")).await;

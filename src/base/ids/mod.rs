@@ -20,6 +20,8 @@ use std::fmt::{self, Display, Formatter};
 pub enum IdKind {
     /// An account.
     User = b'U',
+    /// What only the owner sees of an account.
+    Account = b'O',
     /// A status.
     Status = b'S',
     /// A session.
@@ -52,8 +54,9 @@ const TAG: u8 = b'T';
 const TAG_BYTES: usize = 400;
 
 impl IdKind {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::User,
+        Self::Account,
         Self::Status,
         Self::Session,
         Self::List,
@@ -103,6 +106,8 @@ macro_rules! typed {
 typed! {
     /// An account's id.
     UserId = User;
+    /// The id of what only the owner sees of an account; the number is the account's.
+    AccountId = Account;
     /// A status's id.
     StatusId = Status;
     /// A list's id.

@@ -130,7 +130,7 @@ async fn purge_account(app: &App, user: UserId) -> Result<(), Error> {
         if users::exists(app, user).await? {
             return Ok(());
         }
-        progress = accounts::settle(app, user, "", from).await?;
+        progress = accounts::settle(app, user, ("", &[]), from).await?;
     }
     Ok(())
 }

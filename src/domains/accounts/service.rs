@@ -73,25 +73,43 @@ pub async fn purge(app: &App, id: UserId, login: &str, mut on_stage: impl FnMut(
     Ok(())
 }
 
-/// Writes the journal, makes the commit, and deletes the data that must be deleted before the request returns.
+/// Writes the journal, makes the commit, and deletes the data that must be deleted before the request returns. Begins again if the login changes meanwhile.
 async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option<Progress>), Error> {
-    let lease = journal::begin_deletion(app, Task::Account { user: id, login: login.to_owned() }).await?;
-    users::delete(app, id, login).await?;
-    let mut next = settle(app, id, login, Progress::default()).await?;
-    // Its groups have a successor, and nothing of it is unread, when the request returns.
-    while let Some(progress) = next.filter(|progress| progress.stage <= 1) {
-        next = settle(app, id, login, progress).await?;
+    loop {
+        let user = users::find(app, id).await?;
+        let login = user.as_ref().map_or(login, |user| &user.login);
+        let former: Vec<String> = user.iter().flat_map(|user| user.logins.former()).map(|former| former.login.clone()).collect();
+        let task = Task::Account { user: id, login: login.to_owned(), former: former.clone() };
+        let lease = journal::begin_deletion(app, task).await?;
+        let is_deleted = match &user {
+            Some(user) => users::delete(app, user).await?,
+            None => true,
+        };
+        let mut next = settle(app, id, (login, &former), Progress::default()).await?;
+        if !is_deleted {
+            lease.ack(app);
+            continue;
+        }
+        // Its groups have a successor, and nothing of it is unread, when the request returns.
+        while let Some(progress) = next.filter(|progress| progress.stage <= 1) {
+            next = settle(app, id, (login, &former), progress).await?;
+        }
+        return Ok((lease, next));
     }
-    Ok((lease, next))
 }
 
-/// Runs one pass over the remaining data of a deleted account, a thousand keys at most. Returns where the next pass continues; `None` at the end, and
-/// for an account that was not deleted.
+/// Runs one pass over the remaining data of a deleted account, a thousand keys at most: `login` is its last login, with those before. Returns where the next
+/// pass continues; `None` at the end, and for an account that was not deleted.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle(app: &App, id: UserId, login: &str, progress: Progress) -> Result<Option<Progress>, Error> {
-    if users::settle_login(app, id, login).await? {
+pub async fn settle(
+    app: &App,
+    id: UserId,
+    (login, former): (&str, &[String]),
+    progress: Progress,
+) -> Result<Option<Progress>, Error> {
+    if users::settle_login(app, id, login, former).await? {
         return Ok(None);
     }
     run_pass(app, id, login, progress).await

@@ -33,8 +33,7 @@ impl TextEntitiesObject {
 
     /// The mentioned account, if the viewer can find it.
     async fn mentioned(&self, loaders: &Loaders, mention: &PlacedEntity<String>) -> Result<Option<MentionEntity>, Error> {
-        let account = loaders.logins.load(mention.target.clone()).await?;
-        let account = account.filter(|account| service::is_mentioned(*account, self.written_at));
+        let account = loaders.logins.load(mention.target.clone()).await?.at(self.written_at);
         let user = relations::find_at_equal_cost(loaders, account).await?.map(UserObject);
         Ok(user.map(|target| MentionEntity(PlacedEntity { range: mention.range.clone(), target })))
     }

@@ -22,7 +22,7 @@ mod tlds;
 
 pub use graphql::{TagObject, TagQuery, TextEntitiesObject};
 pub use model::{MAX_LINKS, MAX_MENTIONED, MAX_TAGS, StoredEntity, TextEntities, TextUnit};
-pub use service::{is_mentioned, place};
+pub use service::place;
 
 use std::ops::Range;
 

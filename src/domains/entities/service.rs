@@ -3,10 +3,8 @@
 use super::model::{StoredEntity, TextEntities, TextUnit, login_of};
 use super::{EntityKind, find, tag_name};
 use crate::app::App;
-use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::domains::users::LOGIN_RESERVATION_TTL;
 use crate::domains::users::service as users;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -53,7 +51,7 @@ pub struct PlacedEntity<T> {
 /// The entities of a text by kind, each list in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlacedEntities {
-    /// The mentioned logins, in lower case: see [`is_mentioned`].
+    /// The mentioned logins, in lower case: see [`LoginHolders::at`](crate::domains::users::LoginHolders::at).
     pub mentions: Vec<PlacedEntity<String>>,
     /// The names of the tags.
     pub tags: Vec<PlacedEntity<String>>,
@@ -88,16 +86,9 @@ pub fn place(text: &str, entities: &TextEntities, unit: TextUnit) -> PlacedEntit
     placed
 }
 
-/// Whether a text mentions a login, ignoring case.
-pub fn mentions(text: &str, entities: &TextEntities, login: &str) -> bool {
-    let login = login.to_ascii_lowercase();
-    place(text, entities, TextUnit::CodePoints).mentions.iter().any(|mention| mention.target == login)
-}
-
-/// Whether the account that has a login now had it when a text was written that mentions it. A login is reserved for a time after the deletion of its
-/// account, so the next account with this login is younger than the text by at least that time; a difference between clocks is much less.
-pub const fn is_mentioned(account: UserId, written_at: Millis) -> bool {
-    account.time() < written_at + LOGIN_RESERVATION_TTL
+/// The lower-case logins that a text mentions.
+pub fn mentioned_logins(text: &str, entities: &TextEntities) -> BTreeSet<String> {
+    place(text, entities, TextUnit::CodePoints).mentions.into_iter().map(|mention| mention.target).collect()
 }
 
 /// The URL with a protocol.
@@ -110,7 +101,6 @@ fn absolute(written: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::clock::DAY;
 
     fn placed(text: &str, stored: &str, unit: TextUnit) -> PlacedEntities {
         place(text, &TextEntities::parse(stored).expect("valid"), unit)
@@ -137,15 +127,6 @@ mod tests {
         assert_eq!((all.tags.len(), all.links.len(), all.mentions.len()), (1, 0, 1));
         assert_eq!(placed("a-", "#0-2", TextUnit::CodePoints), PlacedEntities::default(), "no tag");
         assert_eq!(placed("abcd", "/2-4 /0-3", TextUnit::CodePoints).links.len(), 1, "out of order");
-    }
-
-    #[test]
-    fn a_later_account_with_the_login_is_not_mentioned() {
-        let created = |time| UserId(crate::base::ids::source::compose(time, 0, 1));
-        let written_at = 1_800_000_000_000;
-        assert!(is_mentioned(created(written_at), written_at));
-        assert!(is_mentioned(created(written_at + DAY), written_at), "another server's clock was behind");
-        assert!(!is_mentioned(created(written_at + 30 * DAY), written_at));
     }
 
     #[test]

@@ -28,16 +28,24 @@ pub fn owns(key: &str) -> bool {
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
-    let (mut sessions, mut lists) = (Vec::new(), Vec::new());
+    let (mut sessions, mut lists, mut ended) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(KeyKind::Session(digest)) if entry.check_type("hash", IDLE, found) => sessions.push(digest),
             Some(KeyKind::Sessions(user)) if entry.check_derived_type("zset", ABSOLUTE, found) => lists.push(user),
+            Some(KeyKind::EndedSessions(user)) if entry.check_derived_type("zset", ABSOLUTE, found) => ended.push(user),
             _ => {}
         }
     }
     check_sessions(reader, &sessions, found).await?;
-    check_lists(reader, &lists, found).await
+    check_lists(reader, &lists, found).await?;
+    let missing_accounts = reader.missing_accounts(ended.iter().copied()).await?;
+    for user in ended.into_iter().filter(|user| missing_accounts.contains(user)) {
+        let key = keys::ended_sessions(user);
+        let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: vec![user_key(user)] };
+        found.add_repairable(&key, "there is no such account", [orphan]);
+    }
+    Ok(())
 }
 
 async fn check_sessions(reader: &AuditReader, digests: &[&str], found: &mut Findings) -> Result<(), Error> {
@@ -76,6 +84,8 @@ async fn check_sessions(reader: &AuditReader, digests: &[&str], found: &mut Find
 async fn check_owners(reader: &AuditReader, sessions: &[(&str, UserId, u64)], found: &mut Findings) -> Result<(), Error> {
     let pairs = sessions.iter().map(|(digest, user, _)| (*digest, *user));
     let listed = reader.query(pairs, |(digest, user)| cmd("ZSCORE").arg(keys::sessions(user)).arg(digest).take()).await?;
+    let pairs = sessions.iter().map(|(digest, user, _)| (*digest, *user));
+    let ending = reader.query(pairs, |(digest, user)| cmd("ZSCORE").arg(keys::ended_sessions(user)).arg(digest).take()).await?;
     let missing_accounts = reader.missing_accounts(sessions.iter().map(|(_, user, _)| *user)).await?;
     for (digest, user, id) in sessions {
         if missing_accounts.contains(user) {
@@ -84,7 +94,8 @@ async fn check_owners(reader: &AuditReader, sessions: &[(&str, UserId, u64)], fo
             found.add_repairable(&key, what, [Remedy::Discard { key: key.clone() }]);
         }
         let score = listed.score(&(*digest, *user));
-        if score != Some(*id) && !reader.is_young(*id) {
+        let is_ending = ending.score(&(*digest, *user)).is_some();
+        if score != Some(*id) && !is_ending && !reader.is_young(*id) {
             let what = format!("is not listed in {} with its id", keys::sessions(*user));
             let list = Remedy::ListSession { digest: (*digest).to_owned(), user: *user, id: *id };
             found.add_repairable(&keys::session(digest), what, [list]);

@@ -1,14 +1,22 @@
 //! Sessions in GraphQL.
 
-use super::model::{NewSession, Session};
+mod password;
+
+pub use password::PasswordMutation;
+
+use super::model::{AuthenticationMethod, NewSession, Session};
 use super::service;
-use crate::base::error::{Outcome, UserError as Row, UserErrorCode};
+use crate::base::error::{UserError as Row, UserErrorCode};
 use crate::base::ids::SessionId;
 use crate::base::request::Request;
 use crate::domains::users::service::Credentials;
 use crate::domains::users::{self, AuthenticatedUser, SignUpInput, UserObject};
-use crate::schema::{DateTime, List, Text, UserError, payload, refuse, request};
+use crate::schema::{DateTime, List, Text, UserError, payload, refuse, request, schema_enum};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+
+schema_enum! {
+    AuthenticationMethod as "AuthenticationMethod";
+}
 
 /// A session of the viewer.
 pub struct SessionObject {
@@ -44,6 +52,11 @@ impl SessionObject {
     /// Whether this is the session of the request.
     async fn is_current(&self) -> bool {
         self.is_current
+    }
+
+    /// How the session began.
+    async fn authentication_method(&self) -> AuthenticationMethod {
+        AuthenticationMethod::Password
     }
 }
 
@@ -156,9 +169,10 @@ impl SessionMutation {
     ) -> Option<Result<SignUpPayload>> {
         let made = async {
             let request = request(ctx)?;
-            let (session, user_errors) =
-                begin(request, users::service::sign_up(&request.app, input.into(), request.address).await).await?;
-            Ok(SignUpPayload { session, user_errors })
+            let (account, user_errors) = refuse(users::service::sign_up(&request.app, input.into(), request.address).await)?;
+            let Some(account) = account else { return Ok(SignUpPayload { session: None, user_errors }) };
+            let session = service::create(&request.app, account.user.id, request.user_agent.as_deref()).await?;
+            Ok(SignUpPayload { session: Some(new_session(request, account, session)), user_errors })
         };
         Some(made.await)
     }
@@ -173,9 +187,9 @@ impl SessionMutation {
             let request = request(ctx)?;
             let LogInInput { login, password, device_token } = &input;
             let credentials = Credentials { login, password, device_token: device_token.as_deref() };
-            let proven = users::service::authenticate(&request.app, credentials, request.address).await;
-            let (session, user_errors) = begin(request, proven).await?;
-            Ok(LogInPayload { session, user_errors })
+            let begun = service::log_in(&request.app, credentials, request.address, request.user_agent.as_deref()).await;
+            let (begun, user_errors) = refuse(begun)?;
+            Ok(LogInPayload { session: begun.map(|(account, session)| new_session(request, account, session)), user_errors })
         };
         Some(made.await)
     }
@@ -201,12 +215,10 @@ impl SessionMutation {
     }
 }
 
-async fn begin(request: &Request, account: Outcome<AuthenticatedUser>) -> Result<(Option<NewSessionObject>, Vec<UserError>)> {
-    let (account, user_errors) = refuse(account)?;
-    let Some(AuthenticatedUser { user, device_token }) = account else { return Ok((None, user_errors)) };
-    let NewSession { token, expires_at, .. } = service::create(&request.app, user.id, request.user_agent.as_deref()).await?;
+fn new_session(request: &Request, account: AuthenticatedUser, session: NewSession) -> NewSessionObject {
     request.reset_loaders();
-    Ok((Some(NewSessionObject { token, expires_at: DateTime(expires_at), device_token, user: UserObject(user) }), user_errors))
+    let (AuthenticatedUser { user, device_token, .. }, NewSession { token, expires_at, .. }) = (account, session);
+    NewSessionObject { token, expires_at: DateTime(expires_at), device_token, user: UserObject(user) }
 }
 
 async fn end_sessions(ctx: &Context<'_>, input: EndSessionsInput) -> Result<EndSessionsPayload> {

@@ -4,9 +4,14 @@
 //! |---|---|---|---|
 //! | `session:{digest}` | HASH | `id uid seen agent`, under the SHA-256 of its token | the life of the session |
 //! | `sessions:{uid}` | ZSET | digest → session id | 100, then the oldest ends |
+//! | `sessions_ended:{uid}` | ZSET | digest → session id: what a change of the password ends, until the keys are deleted | the sessions of the account |
 //!
 //! **Invariants.** A token is 256 random bits and is not stored: a reader of the whole store cannot log in with it. Both lifetimes (idle
 //! and absolute) are checked with the clock when a session is read; the key's time to live only frees memory.
+//!
+//! **A new password.** One script on the account's tag replaces the hash, sets a new epoch of device tokens, and moves all other sessions from the list to
+//! those that end. A log-in that has verified the password before is refused when its session is added to the list, since the epoch has changed. The
+//! keys of the sessions are on other tags: they are deleted next, and by a worker if the process dies.
 //!
 //! **Costs.** Authenticating a request: one HGETALL, or nothing if the session is cached. The time of the last use is written in the
 //! background, at most once a minute, and may fail.
@@ -18,8 +23,8 @@ mod model;
 pub mod service;
 mod store;
 
-pub use graphql::{SessionMutation, SessionObject, SessionQuery};
+pub use graphql::{PasswordMutation, SessionMutation, SessionObject, SessionQuery};
 #[doc(hidden)] // The fuzzer reaches it.
 pub use model::digest_of;
-pub use model::{NewSession, Session};
+pub use model::{AuthenticationMethod, NewSession, Session};
 pub use service::UnverifiedViewer;

@@ -3,6 +3,7 @@
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::config::Config;
 use crate::base::ids::{SessionId, UserId};
+use crate::base::named::named_enum;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
@@ -27,6 +28,14 @@ pub struct Session {
     pub last_used_at: Millis,
     /// The User-Agent of the log-in; empty if there was none.
     pub agent: String,
+}
+
+named_enum! {
+    /// How a session began. Values may be added.
+    pub enum AuthenticationMethod {
+        /// With the account's password: by `signUp` or `logIn`.
+        Password = "password",
+    }
 }
 
 /// A new session, with the token that is not stored.

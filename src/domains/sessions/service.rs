@@ -1,36 +1,74 @@
 //! The use cases of sessions: log in, authenticate, list, end.
 
 use super::model::{self, MAX_SESSIONS, NewSession, Session, TOUCH_EVERY};
-use super::store;
+use super::store::{self, ListResult};
 use crate::app::App;
 use crate::base::clock::MINUTE;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{SessionId, UserId};
 use crate::base::viewer::Viewer;
 use crate::db::{ReadBarrier, Speculative};
-use crate::domains::users::service as users;
+use crate::domains::users::AuthenticatedUser;
+use crate::domains::users::service::{self as users, Credentials};
 use crate::platform::events::service as events;
 use crate::platform::journal::Task;
 use crate::platform::journal::service::{self as journal, Subtasks};
+use std::net::IpAddr;
+
+mod password;
+
+pub use password::{change_password, settle_password};
+
+/// Attempts of a log-in whose password is changed while its session begins.
+const LOG_IN_ATTEMPTS: usize = 3;
+
+/// Verifies a login and a password, and begins a session. Its steps are those of [`users::authenticate`] and [`create`].
+///
+/// # Errors
+/// As [`users::authenticate`]; `OVERLOADED` if the password or the device tokens are changed again and again meanwhile.
+pub async fn log_in(
+    app: &App,
+    credentials: Credentials<'_>,
+    from: Option<IpAddr>,
+    agent: Option<&str>,
+) -> Outcome<(AuthenticatedUser, NewSession)> {
+    for _ in 0..LOG_IN_ATTEMPTS {
+        let account = users::authenticate(app, credentials, from).await?;
+        // Otherwise the password may have changed since it was verified: it is verified again.
+        if let Some(session) = begin(app, account.user.id, agent, Some(&account.device_epoch)).await? {
+            return Ok((account, session));
+        }
+    }
+    Err(Error::Overloaded.into())
+}
 
 /// Creates a session. Two writes and a read; the oldest of more than 100 ends.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`; `UNAUTHENTICATED` if the account was deleted.
 pub async fn create(app: &App, user: UserId, agent: Option<&str>) -> Result<NewSession, Error> {
+    begin(app, user, agent, None).await?.ok_or(Error::Unauthenticated)
+}
+
+/// As [`create`]; `None` if the account has another epoch of device tokens than `epoch`, or if the password was changed meanwhile.
+async fn begin(app: &App, user: UserId, agent: Option<&str>, epoch: Option<&str>) -> Result<Option<NewSession>, Error> {
     let (session, fresh) = new_session(app, user, agent).await?;
     let subtasks = journal_changes(app, user, std::slice::from_ref(&session.digest), false).await?;
-    write(app, std::slice::from_ref(&session)).await?;
+    let result = write(app, std::slice::from_ref(&session), epoch).await?.pop();
     let listed = store::list(app.db(), user).await?;
     if listed.iter().all(|(digest, _)| *digest != session.digest) {
-        // The account was deleted with its sessions; this one may have come later.
+        // The account was deleted with its sessions, or the password was changed: this session may have come later.
         store::end(app.db(), user, &[session.digest]).await?;
         subtasks.ack(app);
-        return Err(Error::Unauthenticated);
+        return if result == Some(ListResult::NoAccount) || !users::exists(app, user).await? {
+            Err(Error::Unauthenticated)
+        } else {
+            Ok(None)
+        };
     }
     trim_to_limit(app, user, listed).await?;
     subtasks.ack(app);
-    Ok(fresh)
+    Ok(Some(fresh))
 }
 
 /// On a cluster, journals the change of sessions: a session and its account's list are on two nodes.
@@ -85,9 +123,10 @@ async fn trim_to_limit(app: &App, user: UserId, listed: Vec<(String, SessionId)>
     Ok(())
 }
 
-async fn write(app: &App, sessions: &[Session]) -> Result<(), Error> {
+async fn write(app: &App, sessions: &[Session], epoch: Option<&str>) -> Result<Vec<ListResult>, Error> {
     let config = app.config();
-    store::create(app.db(), sessions, config.session_idle.min(config.session_absolute), config.session_absolute).await
+    let lifetimes = (config.session_idle.min(config.session_absolute), config.session_absolute);
+    store::create(app.db(), sessions, lifetimes, epoch).await
 }
 
 async fn new_session(app: &App, user: UserId, agent: Option<&str>) -> Result<(Session, NewSession), Error> {
@@ -108,7 +147,7 @@ pub async fn create_many(app: &App, users: &[UserId]) -> Result<Vec<String>, Err
         sessions.push(session);
         tokens.push(fresh.token);
     }
-    write(app, &sessions).await?;
+    write(app, &sessions, None).await?;
     Ok(tokens)
 }
 
@@ -267,6 +306,7 @@ pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     store::end_in_steps(app.db(), user, &digests).await?;
     subtasks.ack(app);
     events::publish_change(app, user.0);
+    settle_password(app, user).await?;
     Ok(digests.len() > MAX_SESSIONS)
 }
 

@@ -8,11 +8,12 @@ use crate::base::ids::{SessionId, UserId};
 use crate::db::hash::{HashRecord, hash_record};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, ReadBarrier, Speculative, decode};
-use crate::domains::users::user_key;
+use crate::domains::users::{password_key, user_key};
 use redis::{Cmd, cmd};
 
 static CREATE_SESSION: Script = Script::allow_oom(include_str!("lua/create_session.lua"));
 static LIST_SESSION: Script = Script::allow_oom(include_str!("lua/list_session.lua"));
+static CHANGE_PASSWORD: Script = Script::allow_oom(include_str!("lua/change_password.lua"));
 static TOUCH_SESSION: Script = Script::allow_oom(include_str!("lua/touch_session.lua"));
 
 /// Loads sessions, in the order of `digests`; `None` for unknown ones. One pipeline of HGETALL for those that are not cached.
@@ -35,15 +36,82 @@ fn session_of(found: &Session, digest: &str) -> Session {
     Session { digest: digest.to_owned(), ..found.clone() }
 }
 
-/// Writes new sessions, which expire after `idle` without use and are listed for `absolute`. One pipeline with two scripts for each
-/// session; the list comes first, since listed sessions that do not exist are ignored.
-pub(super) async fn create(db: &Db, sessions: &[Session], idle: Millis, absolute: Millis) -> Result<(), Error> {
+/// The result of adding a session to the list of its account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ListResult {
+    Listed,
+    /// The account was deleted.
+    NoAccount,
+    /// The epoch of the account's device tokens is another one than when the password was verified.
+    EpochChanged,
+}
+
+/// Writes new sessions, which expire after `idle` without use and are listed for `absolute`. With an `epoch` of device tokens, they are listed only
+/// while the account has it. One pipeline with two scripts for each session; the list comes first, since listed sessions that do not exist are ignored.
+pub(super) async fn create(
+    db: &Db,
+    sessions: &[Session],
+    (idle, absolute): (Millis, Millis),
+    epoch: Option<&str>,
+) -> Result<Vec<ListResult>, Error> {
     let calls = sessions.iter().flat_map(|session| {
         let list = Call::new(&LIST_SESSION, [keys::sessions(session.user), user_key(session.user)]);
-        let write = Call::new(&CREATE_SESSION, [keys::session(&session.digest)]).arg(idle);
-        [list.arg(&session.digest).arg(session.id.0).arg(absolute), write.arg(&session.fields()[..])]
+        let list = list.arg(&session.digest).arg(session.id.0).arg(absolute);
+        let list = if let Some(epoch) = epoch { list.arg(epoch) } else { list };
+        [list, Call::new(&CREATE_SESSION, [keys::session(&session.digest)]).arg(idle).arg(&session.fields()[..])]
     });
-    db.call_many(calls.collect()).await.map(drop)
+    let replies = db.call_many(calls.collect()).await?;
+    let result = |reply| match decode::value::<u8>(reply)? {
+        0 => Ok(ListResult::NoAccount),
+        2 => Ok(ListResult::EpochChanged),
+        _ => Ok(ListResult::Listed),
+    };
+    replies.into_iter().step_by(2).map(result).collect()
+}
+
+/// The result of a change of a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ChangePasswordResult {
+    Changed,
+    /// The account was deleted.
+    NoAccount,
+    /// The hash is another one than the verified one.
+    HashChanged,
+    /// The session that was to stay has ended.
+    SessionEnded,
+}
+
+/// Replaces the `verified` hash of a password by `hash`, sets a new epoch of device tokens, and moves all listed sessions but `kept` to those that end. One
+/// script.
+pub(super) async fn change_password(
+    db: &Db,
+    (user, kept): (UserId, &str),
+    (verified, hash): (&str, &str),
+    epoch: &str,
+    absolute: Millis,
+) -> Result<ChangePasswordResult, Error> {
+    let keys = [password_key(user), user_key(user), keys::sessions(user), keys::ended_sessions(user)];
+    let call = Call::new(&CHANGE_PASSWORD, keys).arg(verified).arg(hash).arg(epoch).arg(kept).arg(absolute);
+    Ok(match db.call::<u8>(call).await? {
+        0 => ChangePasswordResult::NoAccount,
+        2 => ChangePasswordResult::HashChanged,
+        3 => ChangePasswordResult::SessionEnded,
+        _ => ChangePasswordResult::Changed,
+    })
+}
+
+/// Sessions that are deleted in one pass.
+const ENDED: isize = 1_000;
+
+/// The digests of sessions that a change of the password ends, newest first, at most a thousand. One command.
+pub(super) async fn list_ended(db: &Db, user: UserId) -> Result<Vec<String>, Error> {
+    db.read(cmd("ZRANGE").arg(keys::ended_sessions(user)).arg(0).arg(ENDED - 1).arg("REV").take()).await
+}
+
+/// Deletes sessions of [`list_ended`], and removes them from it afterwards. Two pipelines.
+pub(super) async fn delete_ended(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
+    db.write_many(digests.iter().map(|digest| cmd("UNLINK").arg(keys::session(digest)).take()).collect()).await?;
+    db.write_many(vec![cmd("ZREM").arg(keys::ended_sessions(user)).arg(digests).take()]).await.map(drop)
 }
 
 /// Adds a session to its account's list; `false` if the account was deleted. One script.

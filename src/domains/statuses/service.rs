@@ -41,6 +41,7 @@ use super::model::{Mark, ProfilePart, Status, StatusDraft};
 use super::store::{self, AddToProfileResult, DeleteStatusResult, DeletedStatus, StatusBulkCommands};
 use crate::app::App;
 use crate::base::audience::ChosenAudience;
+use crate::base::clock::Millis;
 use crate::base::count::SparseCount;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
@@ -113,12 +114,13 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
             Ok(None)
         }
         AddToProfileResult::Listed(followers, is_private) => {
+            let mentioned = names.mentioned();
             // They are on different keys, and each may be repeated.
             let (.., entries, terms) = try_join!(
                 replies::count_reply(app, &status, parent),
                 quotes::add(app, &status),
                 names.add(app, &status, is_private),
-                terms::of_posting(app, &status, is_private)
+                terms::of_posting(app, &status, is_private, &mentioned)
             )?;
             let derived = DerivedData { author, id, parent, entries };
             Ok(Some(NewStatus { id, terms, followers, lease, derived }))
@@ -265,13 +267,14 @@ fn limit_reached() -> UserError {
 
 /// Deletes a status of `author` (the commit), and its index entries. Repeats if the status was edited between the read of its names and the
 /// deletion. `None` if there is no such status. A pipeline and a script; an entry of the journal, and the steps of index entries, more for a text with names.
-/// Returns the status with the names of all versions of its text.
-async fn delete_indexed(app: &App, author: UserId, id: StatusId) -> Result<Option<(DeletedStatus, IndexedNames)>, Error> {
+/// Returns the status with the names of all versions of its text, and when the last of them was written.
+async fn delete_indexed(app: &App, author: UserId, id: StatusId) -> Result<Option<(DeletedStatus, IndexedNames, Millis)>, Error> {
     loop {
         let Some(pending) = indexes::begin_deletion(app, author, id).await? else { return Ok(None) };
         match store::delete(app.db(), id, author, &pending.last_edit).await? {
             DeleteStatusResult::Deleted(was) => {
-                return Ok(Some((was, pending.finish(app, author, id).await?)));
+                let written_at = pending.written_at;
+                return Ok(Some((was, pending.finish(app, author, id).await?, written_at)));
             }
             DeleteStatusResult::NotFound => {
                 pending.cancel(app);
@@ -289,11 +292,11 @@ async fn delete_indexed(app: &App, author: UserId, id: StatusId) -> Result<Optio
 /// `NOT_FOUND` if the author has no such status, also at the second deletion.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<EntryLease> {
     let lease = journal::begin_deletion(app, Task::Status { author, status: id }).await?;
-    let Some((was, names)) = delete_indexed(app, author, id).await? else {
+    let Some((was, names, written_at)) = delete_indexed(app, author, id).await? else {
         lease.ack(app);
         return Err(not_found().into());
     };
-    let terms = terms::of_deletion(app, author, &was, &names).await?;
+    let terms = terms::of_deletion(app, author, &was, (&names, &[id.time(), written_at])).await?;
     events::publish_deleted(app, author, id, Some(terms)).await?;
     store::unindex(app.db(), author, &[id]).await?;
     if let Some(quoted) = was.quote {
@@ -317,7 +320,10 @@ pub async fn publish(app: &App, author: UserId, id: StatusId, known: Option<Filt
     let terms = match known {
         Some(terms) => terms,
         None => match store::get(app.db(), id).await? {
-            Some(status) => terms::of_posting(app, &status, users::is_private(app, author).await?).await?,
+            Some(status) => {
+                let mentioned = terms::mentioned(app, &terms::names_of_status(&status), &[status.written_at()]).await?;
+                terms::of_posting(app, &status, users::is_private(app, author).await?, &mentioned).await?
+            }
             None => return Ok(()),
         },
     };

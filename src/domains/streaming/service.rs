@@ -93,15 +93,14 @@ pub async fn tag(request: Request, name: &str, after: Option<&str>) -> Result<Su
     open(request, term_hasher, Interest::Tag(interest), list, after).await
 }
 
-/// Opens the events of statuses of other accounts that mention the viewer. One round trip more than [`home`], for the viewer's login.
+/// Opens the events of statuses of other accounts that mention the viewer, by whichever login.
 ///
 /// # Errors
 /// `UNAUTHENTICATED`; `BAD_USER_INPUT` for a cursor that is forged or of another stream.
 pub async fn mentions(request: Request, after: Option<&str>) -> Result<SubscriptionStream, Error> {
     let viewer = request.viewer()?.user;
-    let account = request.loaders().users.load(viewer).await?.ok_or(Error::Unauthenticated)?;
     let term_hasher = events::term_hasher(&request.app).await?;
-    let filter = Filter::Name(term_hasher.mentioned_login(&account.login), Some(term_hasher.author(viewer)));
+    let filter = Filter::Name(term_hasher.mentioned_account(viewer), Some(term_hasher.author(viewer)));
     let interest = request.app.extension::<Hub>().interest(Some(Subject::Account(viewer)), filter);
     open(request, term_hasher, Interest::Mentions(interest), IndexTimeline::Mentions(viewer).list(), after).await
 }

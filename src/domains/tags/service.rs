@@ -11,7 +11,7 @@ use crate::base::error::Error;
 use crate::base::ids::{StatusId, TagId, UserId};
 use crate::base::page::{Row, Window};
 use crate::db::ReadBarrier;
-use crate::domains::entities::service::is_mentioned;
+use crate::domains::users::LoginHolders;
 use crate::domains::users::service as users;
 use std::collections::{BTreeSet, HashMap};
 
@@ -31,11 +31,14 @@ pub async fn update(
 ) -> Result<(), Error> {
     let is_unknown = |login: &&String| !known.contains_key(*login);
     let unknown: BTreeSet<String> = added.logins.union(&removed.logins).filter(is_unknown).cloned().collect();
-    let others = if unknown.is_empty() { HashMap::new() } else { users::accounts_by_login(app, unknown).await? };
-    let account = |login: &String| known.get(login).or_else(|| others.get(login)).copied();
-    let mentioned: Vec<UserId> =
-        added.logins.iter().filter_map(account).filter(|it| *it != author && is_mentioned(*it, written_at)).collect();
-    let not_mentioned: Vec<UserId> = removed.logins.iter().filter_map(account).collect();
+    let others = if unknown.is_empty() { HashMap::new() } else { users::login_holders(app, unknown).await? };
+    let account = |login: &String| known.get(login).copied().or_else(|| others.get(login)?.at(written_at));
+    let mentioned: Vec<UserId> = added.logins.iter().filter_map(account).filter(|it| *it != author).collect();
+    // Under a text before, another account may have had the login, also one that the text of today has.
+    let ever = |login: &String| others.get(login).into_iter().flat_map(LoginHolders::all);
+    let known_before = removed.logins.iter().filter_map(|login| known.get(login).copied());
+    let before = added.logins.union(&removed.logins).flat_map(ever).chain(known_before);
+    let not_mentioned: Vec<UserId> = before.filter(|it| *it != author && !mentioned.contains(it)).collect();
     store::remove(app.db(), status, &removed.tags.iter().collect::<Vec<_>>(), &not_mentioned).await?;
     store::add(app.db(), status, &added.tags.iter().collect::<Vec<_>>(), &mentioned).await
 }

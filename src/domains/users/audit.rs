@@ -1,9 +1,9 @@
 //! The audit of accounts: the hash, the claim of the login and the password belong together.
 
 use super::keys::{self, KeyKind};
-use super::model::{LOGIN_RESERVATION_TTL, User};
+use super::model::{LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders, User, are_periods};
 use super::store::DEVICE_EPOCH;
-use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
+use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{UserId, source};
 use crate::db::audit_reader::AuditReader;
@@ -18,18 +18,22 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// The accounts that have claimed lower-case logins, by login; unknown logins are left out. One pipeline.
+/// The accounts that have or had lower-case logins, by login. One pipeline.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn accounts_of_logins<'a>(
+pub async fn holders_of_logins<'a>(
     reader: &AuditReader,
     logins: impl Iterator<Item = &'a str>,
-) -> Result<HashMap<String, UserId>, Error> {
+) -> Result<HashMap<String, LoginHolders>, Error> {
     let logins: BTreeSet<&str> = logins.collect();
-    let claims = reader.query(logins.iter().copied(), |login| cmd("HGET").arg(keys::logins(login)).arg(login).take()).await?;
-    let account = |login: &&str| Some(((*login).to_owned(), UserId(claims.read::<Option<u64>>(login)??)));
-    Ok(logins.iter().filter_map(account).collect())
+    let ask = |login| cmd("HMGET").arg(keys::logins(login)).arg(login).arg(keys::periods_field(login)).take();
+    let found = reader.query(logins.iter().copied(), ask).await?;
+    let holders = |login: &&str| {
+        let (id, periods): (Option<u64>, Option<String>) = found.read(login)?;
+        Some(((*login).to_owned(), LoginHolders::new(id.map(UserId), &periods.unwrap_or_default())))
+    };
+    Ok(logins.iter().filter_map(holders).collect())
 }
 
 /// Checks accounts, claims of logins, and passwords. Counts are checked with their sets.
@@ -79,6 +83,7 @@ async fn check_users(reader: &AuditReader, users: &[UserId], found: &mut Finding
         let values: Vec<Option<String>> = fields.read(id).unwrap_or_default();
         hash::check_fields::<User>(&keys::user(*id), id.0, &values, |name, value| remedy_for_field(*id, name, value), found);
         check_relations_version(reader, *id, hash::value_of::<User>(&values, "relations"), found);
+        check_login_history(*id, hash::value_of::<User>(&values, "logins"), found);
         check_device_epoch(reader, *id, values.get(names.len()).cloned().flatten(), found);
         if let Some(login) = hash::value_of::<User>(&values, "login").filter(|_| !reader.is_young(id.0)) {
             logins.push((*id, login.to_ascii_lowercase()));
@@ -142,6 +147,8 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
         let found = Some(id.to_owned());
         [Remedy::SetField { key: key.to_owned(), field: login.to_owned(), found, value: None }]
     };
+    let (periods, claims): (Vec<_>, Vec<_>) = claims.iter().partition(|(_, field, _)| field.ends_with('@'));
+    check_periods(reader, &periods, found).await?;
     for (key, login, id) in claims {
         if keys::logins(login) != *key {
             let what = format!("the login {login:?} belongs to another shard");
@@ -158,10 +165,22 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
     }
     let ids = holders.iter().map(|(_, _, id)| *id);
     let logins = reader.query(ids, |id| cmd("HMGET").arg(keys::user(id)).arg("id").arg("login").take()).await?;
+    let is_other = |id: &UserId, login: &str| {
+        let (_, stored): (Option<String>, Option<String>) = logins.read(id).unwrap_or_default();
+        stored.is_some_and(|stored| !stored.eq_ignore_ascii_case(login))
+    };
+    let changed = holders.iter().filter(|(_, login, id)| is_other(id, login)).map(|(_, login, _)| login.as_str());
+    let young = holders_of_logins(reader, changed).await?;
+    let is_young = |holders: &LoginHolders| holders.claimed_at().is_some_and(|at| reader.now() < at + LEASE);
+    let is_just_claimed: BTreeSet<&str> = young.iter().filter(|(_, it)| is_young(it)).map(|(login, _)| login.as_str()).collect();
     for (key, login, id) in holders {
         let (stored_id, stored_login): (Option<String>, Option<String>) = logins.read(&id).unwrap_or_default();
         let id = id.0;
         let remedy = drop_claim(key, login, &id.to_string());
+        // A change of the login claims it before it is made.
+        if is_just_claimed.contains(login.as_str()) {
+            continue;
+        }
         match stored_login {
             None if stored_id.is_none() => {
                 found.add_repairable(key, format!("the login {login:?} is claimed by {id}, which is not an account"), remedy);
@@ -176,6 +195,46 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
         }
     }
     Ok(())
+}
+
+/// Checks the times in which accounts had logins, as (key, field, times): they can be read, and name accounts that exist.
+async fn check_periods(reader: &AuditReader, periods: &[&(String, String, String)], found: &mut Findings) -> Result<(), Error> {
+    let accounts = |text: &str| LoginHolders::new(None, text).all().collect::<Vec<_>>();
+    let missing = reader.missing_accounts(periods.iter().flat_map(|(.., text)| accounts(text))).await?;
+    for (key, field, text) in periods {
+        let login = field.trim_end_matches('@');
+        let set = |value: Option<String>| {
+            [Remedy::SetField { key: key.clone(), field: field.clone(), found: Some(text.clone()), value }]
+        };
+        if keys::logins(login) != *key {
+            found.add_repairable(key, format!("the times of the login {login:?} belong to another shard"), set(None));
+        } else if !are_periods(text) {
+            found.add_repairable_with(
+                key,
+                format!("the times of the login {login:?} cannot be read"),
+                format!("{text:?}"),
+                set(None),
+            );
+        } else if let Some(gone) = accounts(text).into_iter().find(|account| missing.contains(account)) {
+            let what = format!("the times of the login {login:?} name {}, which is not an account", gone.0);
+            let is_gone = |part: &str| part.split(':').next().and_then(audit::id).is_some_and(|id| missing.contains(&UserId(id)));
+            let without = |part: &str| match part.split_once(':') {
+                Some((_, rest)) if is_gone(part) => format!("0:{rest}"),
+                _ => part.to_owned(),
+            };
+            let value = text.split(' ').map(without).collect::<Vec<_>>().join(" ");
+            found.add_repairable(key, what, set(Some(value)));
+        }
+    }
+    Ok(())
+}
+
+/// The history of the logins of an account must be one that can be read. Without it, former logins are no longer reserved.
+fn check_login_history(id: UserId, history: Option<&str>, found: &mut Findings) {
+    let Some(text) = history.filter(|text| LoginHistory::parse(text).is_none()) else { return };
+    let key = keys::user(id);
+    let remedy = Remedy::SetField { key: key.clone(), field: "logins".to_owned(), found: Some(text.to_owned()), value: None };
+    found.add_repairable_with(&key, "its logins cannot be read", format!("{text:?}"), [remedy]);
 }
 
 async fn check_passwords(reader: &AuditReader, ids: &[UserId], found: &mut Findings) -> Result<(), Error> {

@@ -1,5 +1,11 @@
 //! Accounts in GraphQL.
 
+mod account;
+mod login;
+
+pub use account::{AccountObject, AccountQuery, find_account};
+pub use login::LoginMutation;
+
 use super::model::User;
 use super::service::{ProfileChange, Registration};
 use crate::base::ids::GlobalId;
@@ -22,7 +28,7 @@ object! {
         /// Global id, accepted by `node`.
         "id" id: GlobalId = user.id.global_id();
 
-        /// Login, as written at sign-up. Unique, ignoring case.
+        /// Login, as written at sign-up or at its last change. Unique, ignoring case.
         "login" login: &str = &user.login;
 
         /// Display name: 1 to 50 grapheme clusters, not unique.
@@ -214,7 +220,7 @@ impl UserQuery {
         found.await.transpose()
     }
 
-    /// The account with this login, ignoring case. Null if there is none.
+    /// The account with this login, ignoring case, or the one that had it until 30 days ago. Null if there is none.
     async fn user(
         &self,
         ctx: &Context<'_>,

@@ -17,14 +17,21 @@ const SHARDS: u32 = 4_096;
 
 /// HASH `id login name bio followers following posts signup` (signup in ms since the epoch), and `devices`, a random number to which device
 /// tokens are bound, once the account has revoked them. `private` is 1 for a private account. `mutes blocks blocked_by friends bookmarks reposts` count the members of
-/// the sets of these names, and `relations` changes of the first four; a count of 0 may be missing. At most 17 fields, no time to live.
+/// the sets of these names, and `relations` changes of the first four; a count of 0 may be missing. `logins` has the last 50 logins before the present one
+/// ([`super::model::LoginHistory`]), once the account has changed it. At most 18 fields, no time to live.
 pub fn user(id: UserId) -> String {
     audit::id_key("user:{", id.0)
 }
 
-/// HASH, lower-case login → id. One field for each account, over [`SHARDS`] keys, no time to live.
+/// HASH, lower-case login → id. One field for each account, over [`SHARDS`] keys, no time to live. [`periods_field`] of a login that an account has changed, or
+/// has taken by a change: the last 32 times in which accounts had it, as `lua/login_periods.lua` says. At most 50 such fields for each account.
 pub(super) fn logins(login: &str) -> String {
     format!("users:{{{}}}", shard(login))
+}
+
+/// The field of [`logins`] with the times in which accounts had a login. No login has this form.
+pub(super) fn periods_field(login: &str) -> String {
+    format!("{login}@")
 }
 
 fn shard(login: &str) -> u32 {
@@ -40,7 +47,7 @@ pub(super) fn login_reservation(login: &str) -> String {
 }
 
 /// STRING, the argon2id hash in PHC format. One for each account, no time to live.
-pub(super) fn password(id: UserId) -> String {
+pub fn password(id: UserId) -> String {
     format!("password:{{{}}}", id.0)
 }
 

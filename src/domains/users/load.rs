@@ -1,6 +1,6 @@
 //! The batch loader of accounts.
 
-use super::model::User;
+use super::model::{LoginHolders, User};
 use super::store;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -8,7 +8,7 @@ use crate::base::loader::Fetch;
 use crate::db::{Db, ReadBarrier};
 use std::sync::Arc;
 
-/// Loads the ids of accounts by lower-case login; `None` for unknown logins.
+/// Loads the holders of lower-case logins.
 pub struct LoginFetcher {
     /// Redis.
     pub db: Db,
@@ -16,11 +16,11 @@ pub struct LoginFetcher {
 
 impl Fetch for LoginFetcher {
     type Key = String;
-    type Value = Option<UserId>;
+    type Value = LoginHolders;
 
     async fn fetch(&self, keys: &[String]) -> Result<Vec<Self::Value>, Error> {
-        let found = store::find_many(&self.db, keys.iter().cloned().collect()).await?;
-        Ok(keys.iter().map(|login| found.get(login).copied()).collect())
+        let found = store::logins::find_many(&self.db, keys.iter().cloned().collect()).await?;
+        Ok(keys.iter().map(|login| found.get(login).cloned().unwrap_or_default()).collect())
     }
 }
 

@@ -2,10 +2,15 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `user:{id}` | HASH | the account as in "Redis in Action" (8.1.1), its bio, whether it is private, the sizes of its sets in other domains, and the epoch of its device tokens; no secrets | 17 fields |
-//! | `users:{shard}` | HASH | login in lower case → id, over 4,096 shards | one field for each account |
+//! | `user:{id}` | HASH | the account as in "Redis in Action" (8.1.1), its bio, whether it is private, the sizes of its sets in other domains, the epoch of its device tokens, and its former logins; no secrets | 18 fields |
+//! | `users:{shard}` | HASH | login in lower case → id, over 4,096 shards; `LOGIN@` → when accounts had it | one field for each account, and one for each former login |
 //! | `freed:{shard}:digest` | STRING | when the login of a deleted account can be claimed again | 30 days |
 //! | `password:{id}` | STRING | the argon2id hash, in its own key so that no reader of accounts sees it | 1 for each account |
+//!
+//! **Changes of logins.** The history of an account's logins, in its HASH, has a version, and one script on the account's tag changes it with the login if it is
+//! still the history that was read: the commit. Before that, the new login is claimed, with the version; after that, the claim of the old one ends, and it
+//! is reserved for the account. A process that dies before the commit leaves a claim that a worker withdraws, after it has raised the version, so that no
+//! stalled process can commit later. A text mentions the account that had the login when the text was written.
 //!
 //! **Invariants.** A login names at most one account, whatever the case: one HSETNX claims it. `followers`, `following` and `posts` equal
 //! the sizes of sets of other domains, which change them in the same script.
@@ -23,7 +28,7 @@ mod password;
 pub mod service;
 mod store;
 
-pub use graphql::{SignUpInput, UserMutation, UserObject, UserQuery};
-pub use keys::{PRIVATE_FIELD, user as user_key, user_of as user_of_key};
+pub use graphql::{AccountObject, AccountQuery, LoginMutation, SignUpInput, UserMutation, UserObject, UserQuery, find_account};
+pub use keys::{PRIVATE_FIELD, password as password_key, user as user_key, user_of as user_of_key};
 pub use load::{LoginFetcher, UserFetcher};
-pub use model::{AuthenticatedUser, LOGIN_RESERVATION_TTL, User, is_login};
+pub use model::{AuthenticatedUser, LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders, User, is_login};

@@ -1,5 +1,10 @@
 //! Accounts: plain types and limits of texts.
 
+mod logins;
+
+pub(super) use logins::{FormerLogin, MAX_LOGIN_CHANGES, are_periods};
+pub use logins::{LoginHistory, LoginHolders};
+
 use crate::base::clock::{DAY, Millis};
 use crate::base::count::SparseCount;
 use crate::base::error::{UserError, UserErrorCode};
@@ -17,7 +22,7 @@ const PASSWORD: TextRules = TextRules { what: "The password", min: 1, max: 128, 
 /// The fewest characters of a password.
 const PASSWORD_MIN: usize = 8;
 
-/// The time for which the login of a deleted account is reserved.
+/// The time for which a login is reserved after its account was deleted, and for its account after a change of the login.
 pub const LOGIN_RESERVATION_TTL: Millis = 30 * DAY;
 
 /// An account.
@@ -25,7 +30,7 @@ pub const LOGIN_RESERVATION_TTL: Millis = 30 * DAY;
 pub struct User {
     /// The id.
     pub id: UserId,
-    /// The login as written at sign-up.
+    /// The login as written at sign-up, or at its last change.
     pub login: String,
     /// The display name.
     pub name: String,
@@ -55,6 +60,8 @@ pub struct User {
     pub reposts: SparseCount,
     /// The version of its mutes, blocks and friends, and of the blocks by others: every change of them raises it.
     pub relations_version: SparseCount,
+    /// Its former logins. Most accounts have none.
+    pub logins: LoginHistory,
 }
 
 impl User {
@@ -79,6 +86,7 @@ impl User {
             bookmarks: none,
             reposts: none,
             relations_version: none,
+            logins: LoginHistory::NONE,
         }
     }
 }
@@ -90,6 +98,9 @@ pub struct AuthenticatedUser {
     pub user: Arc<User>,
     /// The device's token, valid for 90 days.
     pub device_token: String,
+    /// The epoch of the account's device tokens when the password was verified. Every change of the password changes it, so a session begins only
+    /// while it is the same.
+    pub device_epoch: String,
 }
 
 /// A password hash, and the epoch to which device tokens are bound.
@@ -97,7 +108,7 @@ pub struct AuthenticatedUser {
 pub(super) struct PasswordRecord {
     /// The argon2id hash in PHC format.
     pub(super) hash: String,
-    /// A random number that changes when the account revokes its device tokens; empty before that.
+    /// A random number that changes when the account changes its password or revokes its device tokens; empty before that.
     pub(super) device_epoch: String,
 }
 
@@ -138,15 +149,10 @@ impl Registration {
     /// Validates and normalizes the registration; returns every error.
     pub(super) fn check(self) -> Result<Self, Vec<UserError>> {
         let mut errors = Vec::new();
-        if !is_login(&self.login) {
-            let message = format!("A login is 1 to {LOGIN_MAX} letters A-Z, digits and underscores.");
-            errors.push(UserError::new(UserErrorCode::InvalidLogin, message, &["login"]));
-        }
+        errors.extend(check_login(&self.login).err());
         let name = check_text(NAME, &self.name, UserErrorCode::InvalidName, "name", &mut errors);
-        let password = password(&self.password).unwrap_or_else(|| {
-            let bounds = format!("{PASSWORD_MIN} to {} characters", PASSWORD.max);
-            let message = format!("A password has {bounds}, no space at either end and no control characters.");
-            errors.push(UserError::new(UserErrorCode::InvalidPassword, message, &["password"]));
+        let password = new_password(&self.password, "password").unwrap_or_else(|error| {
+            errors.push(error);
             String::new()
         });
         if errors.is_empty() { Ok(Self { name, password, ..self }) } else { Err(errors) }
@@ -176,6 +182,21 @@ pub(super) fn password(text: &str) -> Option<String> {
     let kept = PASSWORD.check(text).ok()?;
     let is_whole = text.trim().len() == text.len();
     (is_whole && kept.graphemes(true).nth(PASSWORD_MIN - 1).is_some()).then_some(kept)
+}
+
+/// Validates and normalizes a new password, which the input has in `field`.
+pub(super) fn new_password(text: &str, field: &'static str) -> Result<String, UserError> {
+    password(text).ok_or_else(|| {
+        let bounds = format!("{PASSWORD_MIN} to {} characters", PASSWORD.max);
+        let message = format!("A password has {bounds}, no space at either end and no control characters.");
+        UserError::new(UserErrorCode::InvalidPassword, message, &[field])
+    })
+}
+
+/// Checks a login that the input has in `login`.
+pub(super) fn check_login(login: &str) -> Result<(), UserError> {
+    let message = || format!("A login is 1 to {LOGIN_MAX} letters A-Z, digits and underscores.");
+    if is_login(login) { Ok(()) } else { Err(UserError::new(UserErrorCode::InvalidLogin, message(), &["login"])) }
 }
 
 /// Whether a text is a valid login.

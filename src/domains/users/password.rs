@@ -34,6 +34,23 @@ pub(super) async fn verify(app: &App, password: String, hash: Option<String>) ->
     .await?
 }
 
+/// Whether a hash was made with other parameters than [`hash`] uses today.
+pub(super) fn is_outdated(hash: &str) -> bool {
+    let current = hasher();
+    let has_current_parameters = |hash: &PasswordHash<'_>| {
+        let used = Params::try_from(hash).ok();
+        let is_current = |used: Params| {
+            let parameters =
+                |of: &Params| (of.m_cost(), of.t_cost(), of.p_cost(), of.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN));
+            parameters(&used) == parameters(current.params())
+        };
+        hash.algorithm == Algorithm::Argon2id.ident()
+            && hash.version == Some(Version::V0x13.into())
+            && used.is_some_and(is_current)
+    };
+    !PasswordHash::new(hash).is_ok_and(|hash| has_current_parameters(&hash))
+}
+
 fn hash_now(password: &str) -> Result<String, Error> {
     let salt = SaltString::generate(&mut OsRng);
     let hash = hasher().hash_password(password.as_bytes(), &salt).map_err(|error| Error::internal(anyhow::anyhow!("{error}")))?;
@@ -45,5 +62,22 @@ async fn run_in_pool<T: Send + 'static>(app: &App, work: impl FnOnce() -> T + Se
     tokio::select! {
         done = app.hashing_pool().run(work) => done,
         () = App::caller_dropped() => Err(Error::Overloaded),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_hashes_with_other_parameters_are_outdated() {
+        let hash = hash_now("correct horse").expect("a hash");
+        assert!(!is_outdated(&hash), "{hash}");
+        for (current, other) in [("m=19456", "m=4096"), ("t=2", "t=1"), ("p=1", "p=2"), ("argon2id", "argon2i"), ("v=19", "v=16")]
+        {
+            assert!(hash.contains(current), "{hash}");
+            assert!(is_outdated(&hash.replace(current, other)), "{other}");
+        }
+        assert!(is_outdated(""));
     }
 }

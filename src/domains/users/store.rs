@@ -1,20 +1,21 @@
 //! Accounts in Redis.
 
+pub(super) mod logins;
+
 use super::keys;
-use super::model::{LOGIN_RESERVATION_TTL, PasswordRecord, ProfileChange, User};
-use crate::base::clock::Millis;
+use super::model::{LoginHistory, PasswordRecord, ProfileChange, User};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::db::hash::{HashRecord, hash_record};
+use crate::db::decode::StoredText;
+use crate::db::hash::{Form, HashRecord, HashValue, hash_record};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, ReadBarrier, decode};
 use redis::cmd;
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 static CREATE_USER: Script = Script::new(include_str!("lua/create_user.lua"));
-static CLAIM_LOGIN: Script = Script::new(include_str!("lua/claim_login.lua"));
-static RELEASE_LOGIN: Script = Script::new(include_str!("lua/release_login.lua"));
+static DELETE_USER: Script = Script::allow_oom(include_str!("lua/delete_user.lua"));
+static REPLACE_PASSWORD: Script = Script::new(include_str!("lua/replace_password.lua"));
 static UPDATE_USER: Script = Script::new(include_str!("lua/update_user.lua"));
 /// The script of [`UPDATE_USER`], allowed in a full store: revoking tokens adds nothing.
 static REVOKE_DEVICES: Script = Script::allow_oom(include_str!("lua/update_user.lua"));
@@ -59,75 +60,25 @@ hash_record!(User {
     "friends" => friends,
     "bookmarks" => bookmarks,
     "reposts" => reposts,
-    "relations" => relations_version
+    "relations" => relations_version,
+    "logins" => logins
 });
 
-/// The account that has claimed a login, ignoring case. One HGET. The account may still be being created.
-pub(super) async fn find(db: &Db, login: &str) -> Result<Option<UserId>, Error> {
-    let login = login.to_ascii_lowercase();
-    let id: Option<u64> = db.read(cmd("HGET").arg(keys::logins(&login)).arg(&login).take()).await?;
-    Ok(id.map(UserId))
-}
+/// A history that cannot be read is none: the audit reports it.
+impl HashValue for LoginHistory {
+    const FORM: Form = Form::Optional;
 
-/// Logins that are looked up in one pipeline.
-const LOGINS: usize = 500;
-
-/// The accounts that have claimed these lower-case logins, by login; unknown ones are left out. A pipeline for every [`LOGINS`] of them, one after
-/// the other, so that requests of others go in between.
-pub(super) async fn find_many(db: &Db, logins: BTreeSet<String>) -> Result<HashMap<String, UserId>, Error> {
-    let mut found = HashMap::new();
-    let logins: Vec<String> = logins.into_iter().collect();
-    for some in logins.chunks(LOGINS) {
-        let commands = some.iter().map(|login| cmd("HGET").arg(keys::logins(login)).arg(login).take());
-        for (login, reply) in some.iter().zip(db.read_many(commands.collect()).await?) {
-            found.extend(decode::value::<Option<u64>>(reply)?.map(|id| (login.clone(), UserId(id))));
-        }
+    fn read([text]: [Option<StoredText>; 1]) -> Result<Option<Self>, Error> {
+        Ok(Some(text.and_then(|text| Self::parse(&text.0)).unwrap_or_default()))
     }
-    Ok(found)
-}
 
-/// The account that has claimed a login, and until when nobody can claim it after a deletion. One pipeline.
-pub(super) async fn login_holder(db: &Db, login: &str) -> Result<(Option<UserId>, Millis), Error> {
-    let login = login.to_ascii_lowercase();
-    let commands =
-        vec![cmd("HGET").arg(keys::logins(&login)).arg(&login).take(), cmd("GET").arg(keys::login_reservation(&login)).take()];
-    let mut replies = db.read_many(commands).await?.into_iter();
-    let mut number = || decode::value::<Option<u64>>(replies.next().unwrap_or_default());
-    Ok((number()?.map(UserId), number()?.unwrap_or(0)))
-}
+    fn write(&self) -> Option<[String; 1]> {
+        Some(self.text()).filter(|text| !text.is_empty()).map(|text| [text])
+    }
 
-/// Claims a login for `id`, if it is free or `abandoned` has it. Returns the holder; `None` while it is reserved after a deletion. One
-/// script.
-pub(super) async fn claim(
-    db: &Db,
-    login: &str,
-    id: UserId,
-    abandoned: Option<UserId>,
-    now: Millis,
-) -> Result<Option<UserId>, Error> {
-    let login = login.to_ascii_lowercase();
-    let call = Call::new(&CLAIM_LOGIN, [keys::logins(&login), keys::login_reservation(&login)]).arg(&login).arg(id.0);
-    let holder: u64 = db.call(call.arg(abandoned.map_or(0, |id| id.0)).arg(now)).await?;
-    Ok((holder > 0).then_some(UserId(holder)))
-}
-
-/// Reserves a login, so that nobody can claim it for a time. One command.
-pub(super) async fn reserve_login(db: &Db, login: &str, now: Millis) -> Result<(), Error> {
-    let key = keys::login_reservation(&login.to_ascii_lowercase());
-    let reserve_login = cmd("SET").arg(key).arg(now + LOGIN_RESERVATION_TTL).arg("PX").arg(LOGIN_RESERVATION_TTL).take();
-    db.write_many_allow_oom(vec![reserve_login]).await.map(drop)
-}
-
-/// Undoes [`reserve_login`]. One command.
-pub(super) async fn unreserve_login(db: &Db, login: &str) -> Result<(), Error> {
-    db.write_many(vec![cmd("UNLINK").arg(keys::login_reservation(&login.to_ascii_lowercase())).take()]).await.map(drop)
-}
-
-/// Releases the claim of a deleted account. One script.
-pub(super) async fn release(db: &Db, login: &str, id: UserId) -> Result<(), Error> {
-    let login = login.to_ascii_lowercase();
-    let call = Call::new(&RELEASE_LOGIN, [keys::logins(&login)]).arg(&login).arg(id.0);
-    db.call::<u64>(call).await.map(drop)
+    fn heap_bytes(&self) -> usize {
+        self.former().iter().map(|former| size_of_val(former) + former.login.len()).sum()
+    }
 }
 
 /// Whether an account exists. One command.
@@ -148,16 +99,10 @@ pub(super) fn create_commands(user: &User, password: &str) -> (redis::Cmd, redis
     (set_password, set_user)
 }
 
-/// The claim of a new login as a plain write, for bulk loads.
-pub(super) fn claim_command(login: &str, id: UserId) -> redis::Cmd {
-    let login = login.to_ascii_lowercase();
-    cmd("HSETNX").arg(keys::logins(&login)).arg(&login).arg(id.0).take()
-}
-
-/// Deletes an account and its password. One command on one tag.
-pub(super) async fn delete(db: &Db, id: UserId) -> Result<(), Error> {
-    let keys = [keys::user(id), keys::password(id)];
-    db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
+/// Deletes an account and its password, if the history of its logins is still `logins`; returns whether it is. An account that was deleted before has any. One
+/// script.
+pub(super) async fn delete(db: &Db, id: UserId, logins: &LoginHistory) -> Result<bool, Error> {
+    db.call(Call::new(&DELETE_USER, [keys::user(id), keys::password(id)]).arg(logins.text())).await
 }
 
 /// Changes the fields that are given; `None` if there is no such account. Returns whether the account has become private or public. One script.
@@ -197,6 +142,16 @@ pub(super) async fn password_record(db: &Db, id: UserId) -> Result<Option<Passwo
     Ok(hash.map(|hash| PasswordRecord { hash, device_epoch: epoch.unwrap_or_default() }))
 }
 
+/// Replaces a password hash, if it is still `before`; returns whether it was. One script.
+pub(super) async fn replace_password(db: &Db, id: UserId, before: &str, after: &str) -> Result<bool, Error> {
+    db.call(Call::new(&REPLACE_PASSWORD, [keys::password(id)]).arg(before).arg(after)).await
+}
+
+/// Whether an account has a password. One command.
+pub(super) async fn has_password(db: &Db, id: UserId) -> Result<bool, Error> {
+    db.read(cmd("EXISTS").arg(keys::password(id)).take()).await
+}
+
 /// Reads the password hash of an account.
 pub(super) async fn password(db: &Db, id: UserId) -> Result<Option<String>, Error> {
     db.read(cmd("GET").arg(keys::password(id)).take()).await
@@ -205,6 +160,7 @@ pub(super) async fn password(db: &Db, id: UserId) -> Result<Option<String>, Erro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn the_fields_of_an_account_are_documented() {

@@ -157,9 +157,9 @@ impl TermHasher {
         self.hash(b't', name.as_bytes())
     }
 
-    /// The hash of a mentioned login by which statuses are indexed.
-    pub fn mentioned_login(&self, login: &str) -> u64 {
-        self.hash(b'm', login.to_ascii_lowercase().as_bytes())
+    /// The hash of a mentioned account by which statuses are indexed.
+    pub fn mentioned_account(&self, account: UserId) -> u64 {
+        self.hash(b'm', &account.0.to_be_bytes())
     }
 
     /// The hash of a mention of a login.

@@ -134,6 +134,18 @@ pub enum Task {
         user: UserId,
         /// Its login, which cannot be looked up after the deletion.
         login: String,
+        /// The logins that it had before.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        former: Vec<String>,
+    },
+    /// A change of a login: the claims of the logins are derived from whether the account has made the change.
+    Login {
+        /// The account.
+        user: UserId,
+        /// The new login, in lower case.
+        login: String,
+        /// The version of the account's history with the change.
+        version: u64,
     },
     /// A session: the account's list of sessions is derived from whether the session exists.
     Session {
@@ -144,6 +156,11 @@ pub enum Task {
         /// Whether the session was revoked and its key must be deleted.
         #[serde(rename = "ends")]
         is_revoked: bool,
+    },
+    /// An account whose password may have changed: the sessions that the change ends are deleted.
+    Password {
+        /// The account.
+        user: UserId,
     },
     /// A feed that holds fewer statuses than it can, or was dropped and is read again: it is backfilled.
     #[serde(rename = "Refill")]
@@ -281,7 +298,9 @@ impl Task {
             Self::Source { .. } | Self::Status { .. } | Self::List { .. } | Self::Like { .. } | Self::Comment { .. } => {
                 Queue::Short
             }
-            Self::Campaign { .. } | Self::Website { .. } | Self::Session { .. } => Queue::Short,
+            Self::Campaign { .. } | Self::Website { .. } | Self::Session { .. } | Self::Password { .. } | Self::Login { .. } => {
+                Queue::Short
+            }
             Self::Backfill { .. }
             | Self::FanoutMode { .. }
             | Self::Account { .. }
@@ -343,7 +362,7 @@ mod tests {
             (Task::Comment { author: user, comment }, r#"{"Comment":{"author":1,"comment":{"status":2,"number":3}}}"#),
             (Task::Branch { author: None, comment }, r#"{"Branch":{"author":null,"comment":{"status":2,"number":3}}}"#),
             (Task::Thread { status }, r#"{"Thread":{"status":2}}"#),
-            (Task::Account { user, login: "ada".into() }, r#"{"Account":{"user":1,"login":"ada"}}"#),
+            (Task::Account { user, login: "ada".into(), former: vec![] }, r#"{"Account":{"user":1,"login":"ada"}}"#),
             (Task::Session { user, digest: "d".into(), is_revoked: true }, r#"{"Session":{"user":1,"digest":"d","ends":true}}"#),
             (Task::Backfill { feed: Feed::List(UserListId(5)) }, r#"{"Refill":{"feed":{"List":5}}}"#),
             (Task::Campaign { owner: user, campaign: CampaignId(6) }, r#"{"Campaign":{"owner":1,"campaign":6}}"#),
@@ -386,6 +405,8 @@ mod tests {
             (Task::ChatMember { chat: ChatId(7), user }, r#"{"ChatMember":{"chat":7,"user":1}}"#),
             (Task::DirectChat { low: user, high: UserId(4) }, r#"{"DirectChat":{"low":1,"high":4}}"#),
             (Task::ChatText { chat: ChatId(7), sequence: 5 }, r#"{"ChatText":{"chat":7,"sequence":5}}"#),
+            (Task::Password { user }, r#"{"Password":{"user":1}}"#),
+            (Task::Login { user, login: "ada".into(), version: 2 }, r#"{"Login":{"user":1,"login":"ada","version":2}}"#),
         ]
     }
 
@@ -432,7 +453,9 @@ mod tests {
             Task::ChatMember { .. } => 29,
             Task::DirectChat { .. } => 30,
             Task::ChatText { .. } => 31,
+            Task::Password { .. } => 32,
+            Task::Login { .. } => 33,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..32).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..34).collect::<Vec<_>>());
     }
 }

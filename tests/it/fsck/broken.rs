@@ -50,6 +50,11 @@ pub(super) const OF_ACCOUNTS: &[Case] = &[
         &["users:{0}: the login \"zed\" belongs to another shard", "users:{0}: the login \"zed\" is claimed by an invalid id"],
     ),
     (&["SET users:{0} 1"], &["users:{0}: should be a hash"]),
+    (&["HSET $shard ada@ $ada:1:0:1"], &[]),
+    (&["HSET $shard ada@ $ada:1:0"], &["$shard: the times of the login \"ada\" cannot be read"]),
+    (&["HSET $shard ada@ $old:1:2:1"], &["$shard: the times of the login \"ada\" name $old, which is not an account"]),
+    (&["HSET users:{0} ada@ $ada:1:0:1"], &["users:{0}: the times of the login \"ada\" belong to another shard"]),
+    (&["HSET user:{$ada} logins some"], &["user:{$ada}: its logins cannot be read"]),
     (&["SET freed:{7}:_e5DDUC9V97qwYbNl5ADPQ 1772323200000 PX 90000"], &[]),
     (&["SET freed:{7}:_e5DDUC9V97qwYbNl5ADPQ 1772323200000"], &["freed:{7}:_e5DDUC9V97qwYbNl5ADPQ: has no time to live"]),
     (
@@ -77,6 +82,13 @@ pub(super) const OF_SESSIONS: &[Case] = &[
     (&["ZADD sessions:{$ada} $old $digest"], &["session:{$digest}: is not listed in sessions:{$ada} with its id"]),
     (&["PERSIST sessions:{$ada}"], &["sessions:{$ada}: has no time to live"]),
     (&["COPY sessions:{$ada} sessions:{$old}"], &["sessions:{$old}: there is no such account"]),
+    (&["COPY sessions:{$ada} sessions_ended:{$ada}"], &[]),
+    (&["RENAME sessions:{$ada} sessions_ended:{$ada}"], &[]),
+    (
+        &["COPY sessions:{$ada} sessions_ended:{$ada}", "PERSIST sessions_ended:{$ada}"],
+        &["sessions_ended:{$ada}: has no time to live"],
+    ),
+    (&["COPY sessions:{$ada} sessions_ended:{$old}"], &["sessions_ended:{$old}: there is no such account"]),
     (
         &["EVAL|for n = 1, 98 do redis.call('ZADD', KEYS[1], n, n) end|1|sessions:{$ada}"],
         &["sessions:{$ada}: lists more than 100 sessions"],

@@ -70,7 +70,12 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
         Limit::SignUps => post_query(app, &sign_up(&format!("new{n}"))),
         Limit::LogIns | Limit::LogInsOfAccount => post_query(app, &log_in(if even { &ada.login } else { "C0" }, "a wrong one")),
         Limit::LogInsOfDevice => {
-            post_query_as(app, ada, "mutation { deleteAccount(input: { password: \"a wrong one\" }) { userErrors { code } } }")
+            let mutation = match n % 3 {
+                0 => "deleteAccount(input: { password: \"a wrong one\" })",
+                1 => "changePassword(input: { currentPassword: \"a wrong one\", newPassword: \"battery staple\" })",
+                _ => "changeLogin(input: { login: \"new\", password: \"a wrong one\" })",
+            };
+            post_query_as(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
         Limit::LogInsFromAddress => post_query(app, &log_in(&format!("nobody{n}"), "a wrong one")),
         Limit::Posts => post_query_as(app, ada, "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }"),
@@ -295,7 +300,6 @@ async fn every_limit_refuses_at_its_quota_and_accepts_after_a_refill() {
 /// Mutations that are charged as requests only: they access a bounded number of keys of their own account, or are charged when they fail. The last two are
 /// charged for what they add: `chats::limits` checks that.
 const UNLIMITED: &[&str] = &[
-    "deleteAccount",
     "deleteChatHistory",
     "deleteComment",
     "deleteMessage",

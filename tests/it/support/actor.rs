@@ -16,8 +16,9 @@ pub struct Actor {
 }
 
 /// The contract's documents: every operation can be sent by its name.
-const CONTRACT: [&str; 7] = [
+const CONTRACT: [&str; 8] = [
     include_str!("../contract/accounts.graphql"),
+    include_str!("../contract/identity.graphql"),
     include_str!("../contract/timelines.graphql"),
     include_str!("../contract/lists.graphql"),
     include_str!("../contract/comments.graphql"),

@@ -70,7 +70,7 @@ impl Fixture {
             "user" => "(login: \"nobody\")".to_owned(),
             "tag" => "(name: \"x\")".to_owned(),
             "explainAd" => format!("(campaignId: {id:?}, slot: BANNER)"),
-            "homeTimeline" | "viewerSessions" | "logOut" => String::new(),
+            "homeTimeline" | "viewerAccount" | "viewerSessions" | "logOut" => String::new(),
             "viewerBlocks"
             | "viewerBookmarks"
             | "viewerCampaigns"
@@ -110,6 +110,8 @@ impl Fixture {
             "setRepostsShown" => format!("(input: {{ userId: {id:?}, shown: true }})"),
             "renameUserList" => format!("(input: {{ listId: {id:?}, name: \"x\" }})"),
             "deleteUserList" => format!("(input: {{ listId: {id:?} }})"),
+            "changeLogin" => "(input: { login: \"ada\", password: \"correct horse\" })".to_owned(),
+            "changePassword" => "(input: { currentPassword: \"correct horse\", newPassword: \"correct horse\" })".to_owned(),
             "deleteAccount" => "(input: { password: \"correct horse\" })".to_owned(),
             "setReplyPolicy" => format!("(input: {{ statusId: {id:?}, replyPolicy: NOBODY }})"),
             "setStatusAudience" => format!("(input: {{ statusId: {id:?}, audience: FRIENDS }})"),

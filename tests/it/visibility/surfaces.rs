@@ -24,9 +24,10 @@ enum Rule {
     CheckedByParent,
 }
 
-const ROWS: [(&str, Rule); 178] = {
+const ROWS: [(&str, Rule); 181] = {
     use Rule::{CheckedByParent, Deliver, Discover, Name, Own, ReadProfile, View};
     [
+        ("Account.user", Own),
         ("Ad.campaign", Own),
         // An ad promotes a status of its owner.
         ("Ad.status", Own),
@@ -109,6 +110,7 @@ const ROWS: [(&str, Rule); 178] = {
         ("Mutation.addUserToList", Discover),
         ("Mutation.blockUser", Discover),
         ("Mutation.bookmarkStatus", View),
+        ("Mutation.changeLogin", Own),
         ("Mutation.createAd", View),
         ("Mutation.createCampaign", Own),
         ("Mutation.createUserList", Own),
@@ -163,6 +165,7 @@ const ROWS: [(&str, Rule); 178] = {
         ("Query.tag", CheckedByParent),
         ("Query.user", Discover),
         ("Query.viewer", Own),
+        ("Query.viewerAccount", Own),
         // All accounts that the viewer blocks, also those that block the viewer.
         ("Query.viewerBlocks", Own),
         ("Query.viewerBookmarks", View),

@@ -6,7 +6,7 @@ use super::types::Field;
 use serde_json::Value;
 
 /// Mutations that remove objects that the others need. They run last, in this order.
-const LAST: [&str; 29] = [
+const LAST: [&str; 30] = [
     "deleteMessage",
     "deleteChatHistory",
     "removeChatMember",
@@ -35,6 +35,7 @@ const LAST: [&str; 29] = [
     "deleteUserList",
     "logOut",
     "endSessions",
+    "changePassword",
     "deleteAccount",
 ];
 

@@ -176,6 +176,7 @@ impl<'a> Inputs<'a> {
             "tokens" => Some(json!(world.tokens.promoted)),
             "deviceToken" => Some(json!(world.tokens.device)),
             "login" if owner == "LogInInput" => Some(json!(world.heavy.login)),
+            "currentPassword" | "newPassword" => Some(json!("correct horse")),
             "password" if owner != "SignUpInput" => Some(json!("correct horse")),
             "origin" => Some(json!("https://news.example")),
             "targetUrl" => Some(json!(format!("{:x<2048}", "https://tea.example/"))),

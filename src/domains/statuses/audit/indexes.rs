@@ -8,10 +8,9 @@ use crate::base::audit::{Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::db::audit_reader::{AuditReader, SetScan, SetWindow};
-use crate::domains::entities::is_mentioned;
 use crate::domains::tags::IndexedNames;
 use crate::domains::tags::audit::StatusIndex;
-use crate::domains::users::audit::accounts_of_logins;
+use crate::domains::users::audit::holders_of_logins;
 use crate::domains::users::{PRIVATE_FIELD, user_key};
 use redis::cmd;
 use std::collections::HashMap;
@@ -44,11 +43,11 @@ pub(super) async fn check_indexed(reader: &AuditReader, ids: &[StatusId], found:
         .filter(|(.., names)| !names.is_empty())
         .collect();
     let logins = named.iter().flat_map(|(.., names)| names.logins.iter().map(String::as_str));
-    let accounts = accounts_of_logins(reader, logins).await?;
+    let holders = holders_of_logins(reader, logins).await?;
     let mut expected: Vec<(StatusId, UserId, StatusIndex)> = Vec::new();
     for (id, author, text, names) in &named {
-        let mentioned = names.logins.iter().filter_map(|login| accounts.get(login.as_str()).copied());
-        let mentioned = mentioned.filter(|user| user != author && is_mentioned(*user, text.written_at));
+        let mentioned = names.logins.iter().filter_map(|login| holders.get(login.as_str())?.at(text.written_at));
+        let mentioned = mentioned.filter(|user| user != author);
         let tags = names.tags.iter().map(|tag| StatusIndex::Tag(tag.clone()));
         expected.extend(tags.chain(mentioned.map(StatusIndex::Mentions)).map(|index| (*id, *author, index)));
     }
@@ -102,7 +101,7 @@ async fn check_entries(
     let ids = || parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
     let (records, texts) = (status_records(reader, ids()).await?, texts_of(reader, ids()).await?);
     let logins = texts.values().flat_map(|(_, text)| names_of(&text.message, &text.entities).logins).collect::<Vec<String>>();
-    let accounts = accounts_of_logins(reader, logins.iter().map(String::as_str)).await?;
+    let holders = holders_of_logins(reader, logins.iter().map(String::as_str)).await?;
     for part in parts {
         for row in &part.rows {
             let id = StatusId(row.member);
@@ -121,8 +120,8 @@ async fn check_entries(
                     let belongs = match indexes.get(part.of) {
                         Some(StatusIndex::Tag(tag)) => names.tags.contains(tag),
                         Some(StatusIndex::Mentions(user)) => {
-                            let has_login = names.logins.iter().any(|login| accounts.get(login.as_str()) == Some(user));
-                            has_login && user != author && is_mentioned(*user, text.written_at)
+                            let mentioned = |login: &String| holders.get(login.as_str())?.at(text.written_at);
+                            user != author && names.logins.iter().any(|login| mentioned(login) == Some(*user))
                         }
                         None => true,
                     };

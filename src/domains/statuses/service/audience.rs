@@ -91,7 +91,7 @@ pub async fn settle_audience(app: &App, author: UserId, id: StatusId, before: Ch
             Some(status) => publish_edits(app, status, before).await?,
             None => IndexedNames::default(),
         };
-        let terms = terms::of_narrowing(app, author, status.as_deref(), &names, before).await?;
+        let terms = terms::of_narrowing(app, (author, id), status.as_deref(), &names, before).await?;
         let was = terms.audience.filter(|audience| audience.is_public());
         events::publish_narrowed(app, author, id, change, terms).await?;
         if let (Some(status), Some(was)) = (&status, was) {

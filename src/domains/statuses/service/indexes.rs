@@ -12,6 +12,7 @@ use super::super::store::indexes::{self as store, IndexedText};
 use super::pending_edits;
 use super::terms::names_of_status;
 use crate::app::App;
+use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::Window;
@@ -78,6 +79,11 @@ impl NewNames {
         let added = text.indexed_names();
         tags::update(app, (status.author, status.id, text.written_at), &added, &IndexedNames::default(), &known.accounts).await?;
         Ok(Some(NewEntries { text, known, lease }))
+    }
+
+    /// The accounts that the text mentions.
+    pub(super) fn mentioned(&self) -> Vec<UserId> {
+        self.known.journaled.logins.iter().filter_map(|login| self.known.accounts.get(login).copied()).collect()
     }
 
     /// Acknowledges the entry: the status is not written, or what was written is deleted.
@@ -166,6 +172,8 @@ pub(super) async fn import(app: &App, statuses: &[&Status]) -> Result<(), Error>
 pub(super) struct PendingDeletion {
     /// The field of its last edit. If it is still the same at the deletion, the names are complete.
     pub(super) last_edit: String,
+    /// When its text was written.
+    pub(super) written_at: Millis,
     /// The names of all versions of its text.
     names: IndexedNames,
     /// The entry of the journal with the names; `None` without any.
@@ -187,7 +195,7 @@ pub(super) async fn begin_deletion(app: &App, author: UserId, id: StatusId) -> R
         true => None,
         false => Some(journal::begin_deletion(app, task(author, id, &names)).await?),
     };
-    Ok(Some(PendingDeletion { last_edit: text.last_edit, names, lease }))
+    Ok(Some(PendingDeletion { last_edit: text.last_edit, written_at: text.written_at, names, lease }))
 }
 
 impl PendingDeletion {

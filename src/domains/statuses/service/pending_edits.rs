@@ -1,7 +1,7 @@
 //! Publishing the edits of a status: each when it is made, and those that may not have been published before the status leaves the public stream.
 
 use super::super::model::{MAX_EDITS, Status, StatusVersion};
-use super::super::names::names_of_versions;
+use super::super::names::{names_of, names_of_versions};
 use super::super::store::edits as edits_store;
 use super::terms;
 use crate::app::App;
@@ -11,8 +11,10 @@ use crate::domains::tags::IndexedNames;
 use crate::domains::users::service as users;
 use crate::platform::events::FilterTerms;
 use crate::platform::events::service as events;
+use std::collections::HashMap;
 
-/// Publishes the edits between consecutive versions of a status, each once, with the words of the texts before and after it. One round trip.
+/// Publishes the edits between consecutive versions of a status, each once, with the words of the texts before and after it. One round trip; one
+/// more for texts with mentions.
 pub(super) async fn publish(
     app: &App,
     status: &Status,
@@ -20,9 +22,13 @@ pub(super) async fn publish(
     versions: &[(usize, StatusVersion)],
 ) -> Result<(), Error> {
     let (mut last, mut edits): (Option<FilterTerms>, Vec<_>) = (None, Vec::new());
+    let logins = names_of_versions(versions).logins;
+    let holders = if logins.is_empty() { HashMap::new() } else { users::login_holders(app, logins).await? };
     for (_, version) in versions {
         let (message, entities) = (version.message.clone(), version.entities.clone());
-        let after = terms::of_posting(app, &Status { message, entities, ..status.clone() }, is_private).await?;
+        let names = names_of(&message, &entities);
+        let mentioned = names.logins.iter().filter_map(|login| holders.get(login)?.at(version.created_at)).collect::<Vec<_>>();
+        let after = terms::of_posting(app, &Status { message, entities, ..status.clone() }, is_private, &mentioned).await?;
         if let Some(before) = last {
             let edited = terms::of_edit(status, is_private, before, after.clone());
             edits.push((version.edit, version.created_at, edited));

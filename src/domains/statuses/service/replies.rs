@@ -93,8 +93,14 @@ async fn permits(loaders: &Loaders, viewer: UserId, status: &Status) -> Result<b
 
 async fn mentions(loaders: &Loaders, viewer: UserId, status: &Status) -> Result<bool, Error> {
     let Some(account) = loaders.users.load(viewer).await? else { return Ok(false) };
-    let is_mentioned = entities::mentions(&status.message, &status.entities, &account.login);
-    Ok(is_mentioned && entities::is_mentioned(viewer, status.written_at()))
+    let mentioned = entities::mentioned_logins(&status.message, &status.entities);
+    let had = |login: &String| account.logins.former().iter().any(|former| former.login == *login);
+    for login in mentioned.into_iter().filter(|login| account.login.eq_ignore_ascii_case(login) || had(login)) {
+        if loaders.logins.load(login).await?.at(status.written_at()) == Some(viewer) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Checks what a new status replies to. A repeated request has the result of the first one although the parent was

@@ -5,21 +5,35 @@ use super::super::names::names_of;
 use super::super::store::DeletedStatus;
 use crate::app::App;
 use crate::base::audience::ChosenAudience;
+use crate::base::clock::Millis;
 use crate::base::error::Error;
-use crate::base::ids::UserId;
+use crate::base::ids::{StatusId, UserId};
 use crate::domains::tags::IndexedNames;
 use crate::domains::users::service as users;
 use crate::platform::events::service as events;
 use crate::platform::events::{EventAudience, FilterTerms};
+use std::collections::BTreeSet;
 
-/// The terms of a new status: one that is not public is found by its author alone. They have its audience for a deletion whose own terms are lost.
-pub(super) async fn of_posting(app: &App, status: &Status, is_private: bool) -> Result<FilterTerms, Error> {
+/// The accounts that texts mention by the logins among `names`, which were written at these times. A read; nothing without mentions.
+pub(super) async fn mentioned(app: &App, names: &IndexedNames, times: &[Millis]) -> Result<Vec<UserId>, Error> {
+    if names.logins.is_empty() {
+        return Ok(Vec::new());
+    }
+    let holders = users::login_holders(app, names.logins.clone()).await?;
+    let accounts: BTreeSet<UserId> =
+        holders.values().flat_map(|holders| times.iter().filter_map(|time| holders.at(*time))).collect();
+    Ok(accounts.into_iter().collect())
+}
+
+/// The terms of a new status, with the accounts that it mentions: one that is not public is found by its author alone. They have its audience for a deletion
+/// whose own terms are lost.
+pub(super) async fn of_posting(app: &App, status: &Status, is_private: bool, mentioned: &[UserId]) -> Result<FilterTerms, Error> {
     let audience = EventAudience { author: status.author, is_private, audience: status.audience };
     let terms = match audience.is_public() {
         true => of_text(app, status.author, &status.message, status.location).await?,
         false => events::term_hasher(app).await?.not_public(status.author).with_audience(audience),
     };
-    with_names(app, terms, &names_of_status(status), audience).await
+    with_names(app, terms, &names_of_status(status), audience, mentioned).await
 }
 
 /// The names in the text of a status. Nothing for a text without entities.
@@ -27,14 +41,20 @@ pub(super) fn names_of_status(status: &Status) -> IndexedNames {
     if status.entities.is_empty() { IndexedNames::default() } else { names_of(&status.message, &status.entities) }
 }
 
-/// Adds the names by which a status is indexed: no tags unless it is public.
-async fn with_names(app: &App, terms: FilterTerms, names: &IndexedNames, audience: EventAudience) -> Result<FilterTerms, Error> {
+/// Adds the names by which a status is indexed: no tags unless it is public, and the accounts that it mentions.
+async fn with_names(
+    app: &App,
+    terms: FilterTerms,
+    names: &IndexedNames,
+    audience: EventAudience,
+    mentioned: &[UserId],
+) -> Result<FilterTerms, Error> {
     if names.is_empty() {
         return Ok(terms);
     }
     let hasher = events::term_hasher(app).await?;
     let tags = names.tags.iter().map(|tag| hasher.tag(tag.name())).filter(|_| audience.is_public());
-    let hashes = tags.chain(names.logins.iter().map(|login| hasher.mentioned_login(login))).collect();
+    let hashes = tags.chain(mentioned.iter().map(|account| hasher.mentioned_account(*account))).collect();
     Ok(terms.with_names(hashes, audience))
 }
 
@@ -47,26 +67,27 @@ pub(super) fn of_edit(status: &Status, is_private: bool, before: FilterTerms, af
 }
 
 /// The terms of a deletion: a status that was not public is not in the public stream, and its deletion is delivered to those who could see it. `names` are
-/// those of all versions of its text: the last edits may not have been published, and are not published any more.
+/// those of all versions of its text: the last edits may not have been published, and are not published any more. `times` are when the first and the
+/// last of them were written.
 pub(super) async fn of_deletion(
     app: &App,
     author: UserId,
     was: &DeletedStatus,
-    names: &IndexedNames,
+    (names, times): (&IndexedNames, &[Millis]),
 ) -> Result<FilterTerms, Error> {
     let audience = event_audience(app, author, was.audience).await?;
     let terms = match audience.is_public() {
         true => of_text(app, author, &was.message, was.location).await?,
         false => events::term_hasher(app).await?.not_public(author).with_audience(audience),
     };
-    with_names(app, terms, names, audience).await
+    with_names(app, terms, names, audience, &mentioned(app, names, times).await?).await
 }
 
 /// The terms of a change of the audience, which is delivered to those who could see the status with the audience `before`. `names` are as those of
 /// [`of_deletion`]. A status that was deleted since is found by its author alone.
 pub(super) async fn of_narrowing(
     app: &App,
-    author: UserId,
+    (author, id): (UserId, StatusId),
     status: Option<&Status>,
     names: &IndexedNames,
     before: ChosenAudience,
@@ -77,7 +98,8 @@ pub(super) async fn of_narrowing(
         None if audience.is_public() => of_text(app, author, "", None).await?,
         _ => events::term_hasher(app).await?.not_public(author),
     };
-    with_names(app, terms.with_audience(audience), names, audience).await
+    let times = [id.time(), status.map_or(id.time(), Status::written_at)];
+    with_names(app, terms.with_audience(audience), names, audience, &mentioned(app, names, &times).await?).await
 }
 
 async fn event_audience(app: &App, author: UserId, audience: ChosenAudience) -> Result<EventAudience, Error> {

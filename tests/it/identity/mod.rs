@@ -1,0 +1,107 @@
+//! Passwords that change, logins that change, and what only the owner of an account sees.
+
+mod crashes;
+mod logins;
+mod passwords;
+mod races;
+
+use crate::support::{Actor, TestApp, TestServer, error_codes, findings, user_error_codes};
+use serde_json::{Value, json};
+use waxwing::base::ids::{AccountId, SessionId};
+use waxwing::domains::sessions::service as sessions;
+
+const DAY_MS: i64 = 86_400_000;
+const RIGHT: &str = "correct horse";
+
+/// Runs a mutation of the contract, and returns its payload.
+async fn run(actor: &Actor, operation: &str, field: &str, input: Value) -> Value {
+    let mut response = actor.run(operation, json!({ "input": input })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"][field].take()
+}
+
+async fn change_password(actor: &Actor, current: &str, new: &str) -> Value {
+    run(actor, "ChangePassword", "changePassword", json!({ "currentPassword": current, "newPassword": new })).await
+}
+
+async fn change_login(actor: &Actor, login: &str) -> Value {
+    run(actor, "ChangeLogin", "changeLogin", json!({ "login": login, "password": RIGHT })).await
+}
+
+async fn log_in(app: &TestServer, login: &str, password: &str) -> Value {
+    run(&app.anonymous(), "LogIn", "logIn", json!({ "login": login, "password": password })).await
+}
+
+async fn sign_up(app: &TestServer, login: &str) -> Value {
+    run(&app.anonymous(), "SignUp", "signUp", json!({ "login": login, "name": "n", "password": RIGHT })).await
+}
+
+/// The login of the account that a login finds, for a reader without a session.
+async fn found_by(app: &TestServer, login: &str) -> Value {
+    let mut response = app.anonymous().gql("query($l: String!) { user(login: $l) { login } }", json!({ "l": login })).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["user"]["login"].take()
+}
+
+/// Asserts that a payload has one user error.
+fn assert_refused(payload: &Value, code: &str, path: &[&str]) {
+    assert_eq!(user_error_codes(payload), [code], "{payload}");
+    assert_eq!(payload["userErrors"][0]["path"], json!(path), "{payload}");
+    let fields = payload.as_object().expect("a payload");
+    assert!(fields.iter().all(|(name, value)| name == "userErrors" || value.is_null()), "{payload}");
+}
+
+/// Another session of an account.
+async fn another_session(app: &TestServer, of: &Actor) -> Actor {
+    let session = sessions::create(&app.app, of.user_id(), Some("another")).await.expect("a session");
+    of.at(app).with_token(&session.token)
+}
+
+/// Whether a session is alive, and the ids of the account's sessions, newest first.
+async fn sessions_of(actor: &Actor) -> Option<Vec<String>> {
+    let response = actor.try_run("MySessions", json!({})).await.expect("a response");
+    let sessions = response["data"]["viewerSessions"].as_array()?;
+    Some(sessions.iter().map(|session| session["id"].as_str().expect("an id").to_owned()).collect())
+}
+
+async fn assert_no_findings(app: &TestApp, when: &str) {
+    app.drain().await;
+    app.clock.advance(61_000);
+    let found = findings(&app.app).await;
+    assert!(found.is_empty(), "{when}: {found:#?}");
+}
+
+#[tokio::test]
+async fn an_account_is_seen_by_its_owner_only() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let id = AccountId(ada.user_id().0).global();
+    let expected = json!({ "id": id, "hasPassword": true, "user": { "id": ada.id, "login": "ada" } });
+    assert_eq!(ada.run("MyAccount", json!({})).await["data"]["viewerAccount"], expected);
+    let node = async |actor: &Actor| {
+        let query = "query($id: ID!) { node(id: $id) { __typename id ... on Account { hasPassword user { login } } } }";
+        let mut response = actor.gql(query, json!({ "id": id })).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        response["data"]["node"].take()
+    };
+    let own = json!({ "__typename": "Account", "id": id, "hasPassword": true, "user": { "login": "ada" } });
+    assert_eq!(node(&ada).await, own);
+    assert_eq!((node(&bea).await, node(&app.anonymous()).await), (Value::Null, Value::Null));
+    let nobody = app.anonymous().run("MyAccount", json!({})).await;
+    assert_eq!((error_codes(&nobody), &nobody["data"]["viewerAccount"]), (vec!["UNAUTHENTICATED".to_owned()], &Value::Null));
+}
+
+#[tokio::test]
+async fn sessions_say_that_they_began_with_a_password() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    log_in(&app, "ada", RIGHT).await;
+    let response = ada.run("MySessions", json!({})).await;
+    let methods = response["data"]["viewerSessions"].as_array().expect("sessions").iter();
+    assert_eq!(methods.map(|session| session["authenticationMethod"].clone()).collect::<Vec<_>>(), ["PASSWORD", "PASSWORD"]);
+}
+
+fn session_ids(payload: &Value) -> Vec<SessionId> {
+    let ids = payload["endedSessionIds"].as_array().unwrap_or_else(|| panic!("{payload}"));
+    ids.iter().map(|id| SessionId::from_global(id.as_str().expect("an id")).expect("a session")).collect()
+}
