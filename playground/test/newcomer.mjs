@@ -156,6 +156,14 @@ test('a campaign with an ad is served to a website', async () => {
   assert.equal(ad.snippet, snippet);
 });
 
+test('the login and the password are changed', async () => {
+  const { viewerAccount, viewerSessions } = await data('Account');
+  assert.deepEqual([viewerAccount.user.login, viewerSessions.map((session) => session.authenticationMethod)], ['newcomer', ['PASSWORD']]);
+  assert.equal((await data('ChangeLogin')).changeLogin.user.login, 'old_hand');
+  assert.deepEqual((await data('ChangePassword')).changePassword.endedSessionIds, []);
+  assert.equal((await data('Account')).viewerAccount.user.login, 'old_hand');
+});
+
 test('the other routes show the results', async () => {
   await page.getByRole('link', { name: 'Home' }).click();
   const card = page.getByRole('list', { name: 'Timeline' }).getByRole('article').filter({ hasText: 'Hello again, #waxwing!' });

@@ -124,7 +124,7 @@ impl KeyInfo {
         self.check_type_as(kind, expiry, false, found)
     }
 
-    /// The same for a key that is derived from other keys: with a wrong type, it is deleted and written again.
+    /// Checks type and time to live of a key that is derived from other keys: with a wrong type, it is deleted and written again.
     pub fn check_derived_type(&self, kind: &'static str, expiry: Expiry, found: &mut Findings) -> bool {
         self.check_type_as(kind, expiry, true, found)
     }

@@ -197,7 +197,7 @@ impl PageArgs {
         self.check_with(|text| cursors.decode(list, text))
     }
 
-    /// The same for cursors in another format, which `decode` parses.
+    /// Checks the arguments, with cursors in another format, which `decode` parses.
     ///
     /// # Errors
     /// As [`Self::check`].
@@ -261,7 +261,8 @@ pub struct Page<T, P = u64> {
     /// The position of the last row that was read, if a page of `last` ended after 10,000 dropped rows: the next page continues from there. `None`
     /// otherwise: the next page continues from the first item.
     pub start: Option<P>,
-    /// The same for a page of `first`. `None` otherwise: the next page continues from the last item.
+    /// The position of the last row that was read, if a page of `first` ended after 10,000 dropped rows. `None` otherwise: the next page continues from
+    /// the last item.
     pub end: Option<P>,
 }
 

@@ -204,7 +204,7 @@ fn banner(host: &str, state: &State) -> String {
     text
 }
 
-/// The same as a line of the log. It has no password, not even the public one of the demo.
+/// The banner as a line of the log. It has no password, not even the public one of the demo.
 fn banner_line(host: &str, state: &State) -> String {
     let playground = state.edge.playground.then(|| format!("http://{host}/"));
     let login = state.demo.as_ref().map(|demo| demo.login.as_str());

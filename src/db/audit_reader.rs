@@ -130,7 +130,7 @@ impl AuditReader {
         Ok(())
     }
 
-    /// Those of `ids` without an account. One pipeline.
+    /// Returns the ids without an account. One pipeline.
     ///
     /// # Errors
     /// As [`Db::read_many`].
@@ -139,7 +139,7 @@ impl AuditReader {
         Ok(replies.0.iter().filter(|(_, reply)| read::<u64>(reply) != Some(1)).map(|(id, _)| *id).collect())
     }
 
-    /// Those of the sorted sets `keys` that contain `member`. One pipeline.
+    /// Returns the keys of sorted sets that contain `member`. One pipeline.
     ///
     /// # Errors
     /// As [`Db::read_many`].

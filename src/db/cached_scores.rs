@@ -31,7 +31,7 @@ impl KnownScores {
         members.iter().map(|member| self.get(*member)).collect()
     }
 
-    /// These and `new` ones; only the new ones if they would be too many together.
+    /// Merges `new` scores into the cached ones; returns only the new ones if they would be too many together.
     fn with(&self, new: impl Iterator<Item = (u64, Option<f64>)>) -> Self {
         let mut all: Vec<(u64, Option<f64>)> = new.collect();
         let known = all.len();

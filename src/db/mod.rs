@@ -162,8 +162,8 @@ impl Db {
         track_write(self.pipeline(commands, Access::Write).await)
     }
 
-    /// The same in a full store, for commands of `write_key.lua` with bounded growth: steps after a commit, or before a deletion. One pipeline of
-    /// scripts.
+    /// Runs write commands that also work in a full store: those of `write_key.lua`, whose growth is bounded, for steps after a commit or before a
+    /// deletion. One pipeline of scripts.
     ///
     /// # Errors
     /// As [`Self::write_many`].
@@ -189,8 +189,7 @@ impl Db {
         track_write(self.call_as(calls, Access::Write).await)
     }
 
-    /// The same for scripts whose writes do not count as a change by the request: if the request fails later, it may still report that nothing
-    /// happened.
+    /// Runs scripts whose writes do not count as a change by the request: if the request fails later, it may still report that nothing happened.
     ///
     /// # Errors
     /// As [`Self::call_many`].
@@ -198,7 +197,7 @@ impl Db {
         self.call_as(calls, Access::Write).await.map_err(|failed| failed.error)
     }
 
-    /// The same with the timeout of a read: for writes before the work of a request.
+    /// Runs scripts with the timeout of a read: for writes before the work of a request.
     ///
     /// # Errors
     /// As [`Self::call_many`].
@@ -356,7 +355,7 @@ impl Db {
         Ok((next, keys.iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect()))
     }
 
-    /// The same with keys as bytes.
+    /// Reads a part of the keys of a node, as bytes; returns the cursor of the next part too, 0 at the end.
     ///
     /// # Errors
     /// As [`Self::read`].

@@ -86,7 +86,7 @@ impl Call {
         Self::with_keys(script, keys)
     }
 
-    /// The same with any number of keys.
+    /// A call with any number of keys, without arguments.
     pub fn with_keys<K: IntoIterator<Item = String, IntoIter: ExactSizeIterator>>(script: &'static Script, keys: K) -> Self {
         let keys = keys.into_iter();
         let mut command = redis::cmd("EVALSHA");

@@ -38,7 +38,7 @@ pub struct StorageMeters {
     pipelines: Counter,
     duration: Histogram,
     errors: Family<FaultLabel, Counter>,
-    /// The same counters, in the order of [`StorageFault::ALL`].
+    /// The counters of faults, in the order of [`StorageFault::ALL`].
     by_fault: [Counter; StorageFault::ALL.len()],
 }
 

@@ -44,7 +44,7 @@ pub(super) async fn repair(url: &str, tail: &LogTail) -> Result<(), EmbeddedErro
     rewrite(url).await
 }
 
-/// The same after a restart, while clients use Redis: until the rewrite is done, they append to a truncated file.
+/// Rewrites a file that was truncated at a restart, while clients use Redis: until the rewrite is done, they append to the truncated file.
 pub(super) async fn repair_in_use(url: &str, load: &DataLoad) {
     let Some((cut, lost)) = &load.truncation else { return };
     warn(cut, *lost);

@@ -36,7 +36,7 @@ pub(super) fn pattern(kind: &str) -> String {
     format!("~{kind}:{{*")
 }
 
-/// The same for channels.
+/// The pattern of the channels of a kind, as an ACL has it.
 pub(super) fn channel_pattern(kind: &str) -> String {
     format!("&{kind}:{{*")
 }

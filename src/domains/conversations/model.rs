@@ -38,7 +38,7 @@ named_enum! {
     } default Old
 }
 
-/// What a status replies to.
+/// Reference from a reply to its parent and its conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplyRef {
     /// The status that it replies to.
@@ -51,7 +51,7 @@ pub struct ReplyRef {
     pub parent_author: Option<UserId>,
 }
 
-/// A place in a conversation, as stored. It stays after the deletion of its status while there are places below it.
+/// A node of a conversation tree, as stored: the position of a status, which remains while a node below it exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Whether its status was deleted.

@@ -108,7 +108,7 @@ impl Status {
     }
 }
 
-/// What an account can have with a status, besides a like.
+/// Kind of mark that an account puts on a status: a bookmark or a repost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
     /// A bookmark, which nobody else knows of.

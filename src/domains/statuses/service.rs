@@ -203,11 +203,11 @@ async fn write(
 /// Result of reconciling a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusState {
-    /// It exists; the author's fan-out mode.
+    /// The status exists; the fan-out mode of its author.
     Exists(FanoutMode),
-    /// It does not exist.
+    /// The status does not exist.
     Deleted,
-    /// It exists, with another author.
+    /// The status exists, with another author.
     OtherAuthor,
 }
 

@@ -161,11 +161,11 @@ pub(super) struct DeletedStatus {
 /// Result of deleting a status.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum DeleteStatusResult {
-    /// It is deleted; its content.
+    /// The status is deleted; its content.
     Deleted(DeletedStatus),
     /// The author has no such status.
     NotFound,
-    /// It has another last edit than expected.
+    /// The status has another last edit than expected.
     Edited,
 }
 

@@ -9,7 +9,7 @@ use super::posting::InterestId;
 use crate::platform::events::{Event, RepostDetails, TermHasher};
 use std::sync::{Arc, Weak};
 
-/// What a subscription receives.
+/// The events that a subscription receives.
 #[derive(Clone)]
 pub(super) enum Interest {
     /// Statuses and reposts by the sources of a feed.

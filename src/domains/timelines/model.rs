@@ -18,12 +18,12 @@ pub(super) const LARGEST_FEED: usize = max_entries(10_000);
 /// Whether a feed keeps entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum FeedPhase {
-    /// It keeps entries.
+    /// The feed keeps entries.
     #[default]
     Active,
-    /// It has not been read for long: it has no entries, and takes none.
+    /// The feed has not been read for long: it has no entries, and accepts none.
     Dropped,
-    /// It is being rebuilt after it was dropped: it takes pushes, and is filled in the background.
+    /// The feed is being rebuilt after it was dropped: it accepts pushes, and is filled in the background.
     Rebuilding,
 }
 

@@ -12,6 +12,7 @@ const ORDER = [
   'StartChat', 'ChatRequests',
   'Block',
   'CreateCampaign', 'CreateAd', 'RegisterWebsite', 'ServeAds',
+  'Account', 'ChangeLogin', 'ChangePassword',
 ];
 
 export const defaultTabs = ORDER.map((name) => ({

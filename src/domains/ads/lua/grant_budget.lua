@@ -1,5 +1,6 @@
--- grant_budget.lua - grants a share of a campaign some of the money that no share holds, as far as budget, daily budget and pacing allow. First it
--- books what shares have returned. Shares report what they returned in total, and the pool what it granted in total: nothing counts twice.
+-- grant_budget.lua - grants a share of a campaign some of the money that no share holds, as far as budget, daily budget and pacing allow. It first
+-- records the money that shares have returned. Shares report what they returned in total, and the pool what it granted in total: nothing counts twice.
+-- Prelude: sums.lua (`text`, `plus`, `minus`). Fields of the campaign: keys.rs, `campaign`.
 -- KEYS 1 campaign:{C}  2 frozen:{C}
 -- ARGV 1 now, ms  2 the day  3 the share  4 total granted to it, as far as it has recorded  5 the least amount that it needs
 --      6 unit of a grant; a grant larger than the least amount is a multiple of it

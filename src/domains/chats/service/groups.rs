@@ -172,7 +172,7 @@ pub async fn add_members(app: &App, loaders: &Loaders, viewer: UserId, chat: &st
     complete(app, lease, chat, step, requests).await
 }
 
-/// The same for accounts of which some may be members: those are left out.
+/// Decides on invitations of accounts of which some may be members: those are left out.
 async fn invite_new(
     loaders: &Loaders,
     viewer: UserId,

@@ -96,7 +96,7 @@ fn refusal(step: StepRefusal) -> Refusal {
     }
 }
 
-/// The same for a step that names a message.
+/// The error of a refused step that names a message.
 fn refusal_of_message(step: StepRefusal) -> Refusal {
     match step {
         StepRefusal::NotFound | StepRefusal::ChatEnded(_) => no_message().into(),

@@ -128,14 +128,14 @@ pub(in super::super) async fn mute(db: &Db, user: UserId, chat: ChatId, until: O
     db.call(Call::new(&MUTE_CHAT, keys).arg(chat.0).arg(until.unwrap_or(0))).await
 }
 
-/// The result of archiving.
+/// Result of archiving a chat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum ArchiveResult {
-    /// It is where it should be.
+    /// The chat is archived, or no longer archived, as requested.
     Done,
     /// The account has no such chat.
     NoChat,
-    /// It is a request.
+    /// The chat is a request.
     Request,
 }
 

@@ -436,7 +436,7 @@ pub(super) async fn raise_versions(db: ChatDb<'_>, chats: &[ChatId], floor: u64)
     db.call_many(chats.iter().map(raise).collect()).await.map(drop)
 }
 
-/// The same for members above an account, in ascending order. One script, which reads at most `most` of them.
+/// Reads the states of members above an account, in ascending order. One script, which reads at most `most` of them.
 pub(super) async fn states_above(db: ChatDb<'_>, chat: ChatId, above: u64, most: usize) -> Result<ChatChangeResult, Error> {
     let call = db.script(&READ_MEMBERS, chat, Vec::new(), 0).arg("").arg(above).arg(most);
     parse(&db.call::<Vec<String>>(call).await?)

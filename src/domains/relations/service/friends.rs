@@ -87,9 +87,9 @@ pub async fn remove(app: &App, viewer: UserId, other: UserId, lists: &[FriendLis
 pub enum SettledFriendship {
     /// The lists of both accounts are consistent.
     Consistent,
-    /// They have no friendship and no request: the account with the higher id was deleted.
+    /// The accounts have no friendship and no request: that with the higher id was deleted.
     NoAccount,
-    /// They have no friendship and no request: one of them blocks the other.
+    /// The accounts have no friendship and no request: one of them blocks the other.
     Blocked,
 }
 

@@ -1,4 +1,4 @@
-//! What the derived data of a status is compared with, in one pipeline.
+//! The primary data with which the derived data of a status is compared, in one pipeline.
 
 use super::super::keys;
 use super::indexes::{self, IndexedText};

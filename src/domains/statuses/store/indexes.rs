@@ -1,4 +1,4 @@
-//! What decides under which names a status is indexed, read from the primary data.
+//! The texts and the audience of a status, which decide under which names it is indexed, read from the primary data.
 
 use super::super::keys;
 use super::super::model::Status;

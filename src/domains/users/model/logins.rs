@@ -67,7 +67,7 @@ impl LoginHistory {
         Some((&self.former[at], self.former.get(at + 1).map_or(present, |next| &next.login)))
     }
 
-    /// The number of changes that count towards [`MAX_LOGIN_CHANGES`].
+    /// The number of changes that count towards the limit of changes.
     pub fn recent_changes(&self, now: Millis) -> usize {
         self.former.iter().filter(|former| former.free_from() > now).count()
     }

@@ -1,4 +1,4 @@
--- append_chat_rows.lua - appends once that a chat has new rows: those above the rows that the log has, or had.
+-- append_chat_rows.lua - appends an event for the rows of a chat that were never appended. A repeated call appends nothing.
 -- KEYS 1 stream:{n}, also the channel  2 told:{n}
 -- ARGV 1 now, ms  2 chat  3 the most events  4 older events are trimmed, ms  5 the newest row  6 the row up to which all were published, or '' if unknown
 --      7 when that row was read, ms
