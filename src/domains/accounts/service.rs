@@ -83,7 +83,10 @@ async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option
         let lease = journal::begin_deletion(app, task).await?;
         let is_deleted = match &user {
             Some(user) => users::delete(app, user).await?,
-            None => true,
+            None => {
+                users::delete_without_record(app, id, login).await?;
+                true
+            }
         };
         let mut next = settle(app, id, (login, &former), Progress::default()).await?;
         if !is_deleted {

@@ -160,7 +160,7 @@ async fn a_filter_is_charged_per_entry_before_any_read() {
     assert_eq!(next_error(&mut socket, "b").await["code"], "RATE_LIMITED");
     let over = HttpResponse::fetch(event_stream_request(&app, &follow_request(0, 5_000))).await;
     assert_eq!(over.json()["errors"][0]["extensions"]["code"], "RATE_LIMITED");
-    assert_eq!(app.redis.calls().get("hget"), None, "no login was looked up");
+    assert_eq!(app.redis.calls().get("hmget"), None, "no login was looked up");
     wait_for_held_entries(&app, 5_000).await;
 }
 
@@ -184,7 +184,7 @@ async fn logins_are_looked_up_once_each_in_bounded_pipelines() {
         app.redis.reset_calls();
         let before = app.app.db().round_trips();
         let found = waxwing::domains::users::service::find_by_logins(&app.app, &logins).await.expect("a response");
-        let reads = app.redis.calls().get("hget").copied().unwrap_or_default();
+        let reads = app.redis.calls().get("hmget").copied().unwrap_or_default();
         (found, reads, app.app.db().round_trips() - before)
     };
     let many = (0..4_999).map(|number| format!("u{number}")).chain(["Ada".to_owned()]).collect();

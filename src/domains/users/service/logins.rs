@@ -1,6 +1,6 @@
 //! Logins: who has which, changes of the login, and what happens to the logins of a deleted account.
 
-use super::super::model::{self, LOGIN_RESERVATION_TTL, LoginHolders, MAX_LOGIN_CHANGES, User};
+use super::super::model::{self, LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders, MAX_LOGIN_CHANGES, User};
 use super::super::store;
 use super::super::store::logins::{self as logins_store, ChangeResult, ClaimResult};
 use super::passwords;
@@ -164,6 +164,16 @@ pub async fn delete(app: &App, user: &User) -> Result<bool, Error> {
         logins_store::reserve(app.db(), login, now).await?;
     }
     store::delete(app.db(), user.id, &user.logins).await
+}
+
+/// Deletes what is left of an account whose record is gone, as after a deletion that was cut off or a loss of data: its password. Its login is reserved. Two
+/// writes.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn delete_without_record(app: &App, id: UserId, login: &str) -> Result<(), Error> {
+    logins_store::reserve(app.db(), login, app.now()).await?;
+    store::delete(app.db(), id, &LoginHistory::default()).await.map(drop)
 }
 
 /// Reconciles the claims of logins with whether their account exists, and returns whether it does: `login` is the one that it had when the task was written,
