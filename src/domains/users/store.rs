@@ -135,10 +135,11 @@ pub(super) async fn set_device_epoch(db: &Db, id: UserId, epoch: &str) -> Result
 
 /// Reads the password hash of an account, and its device epoch. One pipeline.
 pub(super) async fn password_record(db: &Db, id: UserId) -> Result<Option<PasswordRecord>, Error> {
+    // The epoch first: beside a change of the password, the former hash never comes with the new epoch, with which its session would be listed.
     let get_epoch = cmd("HGET").arg(keys::user(id)).arg(DEVICE_EPOCH).take();
-    let mut replies = db.read_many(vec![cmd("GET").arg(keys::password(id)).take(), get_epoch]).await?.into_iter();
+    let mut replies = db.read_many(vec![get_epoch, cmd("GET").arg(keys::password(id)).take()]).await?.into_iter();
     let mut text = || decode::value::<Option<String>>(replies.next().unwrap_or_default());
-    let (hash, epoch) = (text()?, text()?);
+    let (epoch, hash) = (text()?, text()?);
     Ok(hash.map(|hash| PasswordRecord { hash, device_epoch: epoch.unwrap_or_default() }))
 }
 
