@@ -24,7 +24,7 @@ test('the page loads with the main operations in its tabs, ready to run', async 
   assert.equal(await page.title(), 'Waxwing playground');
   assert.equal(await playground.tab('SignUp').getAttribute('aria-selected'), 'true');
   assert.equal(JSON.parse(await playground.shownVariables()).input.login, 'newcomer');
-  assert.equal(await page.getByRole('tab').count(), 49);
+  assert.equal(await page.getByRole('tab').count(), 52);
   const links = await page.getByRole('navigation', { name: 'Parts' }).getByRole('link').evaluateAll((all) => all.map((link) => [link.textContent, link.getAttribute('href'), link.ariaCurrent]));
   assert.deepEqual(links, [['GraphiQL', '/', 'page'], ['Home', '/home', null], ['Live', '/live', null], ['Mentions', '/mentions', null], ['Bookmarks', '/bookmarks', null], ['Chat', '/chat', null], ['People', '/people', null], ['Ads', '/ads', null]]);
 });
@@ -69,7 +69,7 @@ test('Home has 30 entries', async () => {
 test('a reload keeps the session and the tabs', async () => {
   await playground.load();
   await playground.status.waitFor();
-  assert.equal(await page.getByRole('tab').count(), 49);
+  assert.equal(await page.getByRole('tab').count(), 52);
   assert.equal((await playground.run('Home')).data.viewer.login, login);
 });
 
