@@ -238,7 +238,9 @@ async fn a_login_is_not_claimed_while_its_account_is_being_deleted() {
     app.clock.advance(60_000);
     // The process dies after the commit.
     let account = waxwing::domains::users::service::find(&app.app, ada.user_id()).await.expect("a store").expect("an account");
-    assert!(waxwing::domains::users::service::delete(&app.app, &account).await.expect("a store"));
+    assert!(
+        waxwing::domains::users::service::delete(&app.app, account.id, &account.login, &account.logins).await.expect("a store")
+    );
     assert_eq!(user_error_codes(&sign_up(&app, "p0").await), ["LOGIN_TAKEN"]);
 }
 

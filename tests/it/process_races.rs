@@ -447,7 +447,9 @@ async fn a_follow_that_is_settled_late_does_not_outlive_its_account() {
     let slow = SlowProcess::beside(&app).await;
     let id = deleted_account.user_id();
     let account = waxwing::domains::users::service::find(&app.app, id).await.expect("a store").expect("an account");
-    assert!(waxwing::domains::users::service::delete(&app.app, &account).await.expect("a store"));
+    assert!(
+        waxwing::domains::users::service::delete(&app.app, account.id, &account.login, &account.logins).await.expect("a store")
+    );
     let purge = graph::purge_following(&slow.app, deleted_account.user_id());
     slow.run_interleaved(b"followers:", purge, async || {
         let feed = Feed::Home(deleted_account.user_id());

@@ -13,6 +13,7 @@ use crate::domains::statuses::Mark;
 use crate::domains::statuses::service as statuses;
 use crate::domains::tags::service as tags;
 use crate::domains::timelines::service as timelines;
+use crate::domains::users::LoginHistory;
 use crate::domains::users::service as users;
 use crate::platform::idempotency::service as idempotency;
 use crate::platform::journal::service as journal;
@@ -78,16 +79,11 @@ async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option
     loop {
         let user = users::find(app, id).await?;
         let login = user.as_ref().map_or(login, |user| &user.login);
-        let former: Vec<String> = user.iter().flat_map(|user| user.logins.former()).map(|former| former.login.clone()).collect();
+        let history = user.as_ref().map_or(LoginHistory::NONE, |user| user.logins.clone());
+        let former: Vec<String> = history.former().iter().map(|former| former.login.clone()).collect();
         let task = Task::Account { user: id, login: login.to_owned(), former: former.clone() };
         let lease = journal::begin_deletion(app, task).await?;
-        let is_deleted = match &user {
-            Some(user) => users::delete(app, user).await?,
-            None => {
-                users::delete_without_record(app, id, login).await?;
-                true
-            }
-        };
+        let is_deleted = users::delete(app, id, login, &history).await?;
         let mut next = settle(app, id, (login, &former), Progress::default()).await?;
         if !is_deleted {
             lease.ack(app);

@@ -86,11 +86,6 @@ pub fn place(text: &str, entities: &TextEntities, unit: TextUnit) -> PlacedEntit
     placed
 }
 
-/// The lower-case logins that a text mentions.
-pub fn mentioned_logins(text: &str, entities: &TextEntities) -> BTreeSet<String> {
-    place(text, entities, TextUnit::CodePoints).mentions.into_iter().map(|mention| mention.target).collect()
-}
-
 /// The URL with a protocol.
 fn absolute(written: String) -> String {
     let has_protocol = written.get(..8).is_some_and(|start| start.to_ascii_lowercase().starts_with("http"))

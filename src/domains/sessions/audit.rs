@@ -82,10 +82,9 @@ async fn check_sessions(reader: &AuditReader, digests: &[&str], found: &mut Find
 
 /// Checks sessions, as (digest, account, id).
 async fn check_owners(reader: &AuditReader, sessions: &[(&str, UserId, u64)], found: &mut Findings) -> Result<(), Error> {
-    let pairs = sessions.iter().map(|(digest, user, _)| (*digest, *user));
-    let listed = reader.query(pairs, |(digest, user)| cmd("ZSCORE").arg(keys::sessions(user)).arg(digest).take()).await?;
-    let pairs = sessions.iter().map(|(digest, user, _)| (*digest, *user));
-    let ending = reader.query(pairs, |(digest, user)| cmd("ZSCORE").arg(keys::ended_sessions(user)).arg(digest).take()).await?;
+    let lists: [fn(UserId) -> String; 2] = [keys::sessions, keys::ended_sessions];
+    let asked = sessions.iter().flat_map(|(digest, user, _)| [(0, *digest, *user), (1, *digest, *user)]);
+    let scores = reader.query(asked, |(list, digest, user)| cmd("ZSCORE").arg(lists[list](user)).arg(digest).take()).await?;
     let missing_accounts = reader.missing_accounts(sessions.iter().map(|(_, user, _)| *user)).await?;
     for (digest, user, id) in sessions {
         if missing_accounts.contains(user) {
@@ -93,9 +92,8 @@ async fn check_owners(reader: &AuditReader, sessions: &[(&str, UserId, u64)], fo
             let what = format!("its account {} does not exist", user.0);
             found.add_repairable(&key, what, [Remedy::Discard { key: key.clone() }]);
         }
-        let score = listed.score(&(*digest, *user));
-        let is_ending = ending.score(&(*digest, *user)).is_some();
-        if score != Some(*id) && !is_ending && !reader.is_young(*id) {
+        let [listed, ending] = [0, 1].map(|list| scores.score(&(list, *digest, *user)));
+        if listed != Some(*id) && ending.is_none() && !reader.is_young(*id) {
             let what = format!("is not listed in {} with its id", keys::sessions(*user));
             let list = Remedy::ListSession { digest: (*digest).to_owned(), user: *user, id: *id };
             found.add_repairable(&keys::session(digest), what, [list]);

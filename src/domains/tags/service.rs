@@ -31,7 +31,7 @@ pub async fn update(
 ) -> Result<(), Error> {
     let is_unknown = |login: &&String| !known.contains_key(*login);
     let unknown: BTreeSet<String> = added.logins.union(&removed.logins).filter(is_unknown).cloned().collect();
-    let others = if unknown.is_empty() { HashMap::new() } else { users::login_holders(app, unknown).await? };
+    let others = users::login_holders(app, unknown).await?;
     let account = |login: &String| known.get(login).copied().or_else(|| others.get(login)?.at(written_at));
     let mentioned: Vec<UserId> = added.logins.iter().filter_map(account).filter(|it| *it != author).collect();
     // Under a text before, another account may have had the login, also one that the text of today has.

@@ -2,7 +2,7 @@
 
 use super::keys::{self, KeyKind};
 use super::model::{LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders, User, are_periods};
-use super::store::DEVICE_EPOCH;
+use super::store::{self, DEVICE_EPOCH};
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{UserId, source};
@@ -27,8 +27,7 @@ pub async fn holders_of_logins<'a>(
     logins: impl Iterator<Item = &'a str>,
 ) -> Result<HashMap<String, LoginHolders>, Error> {
     let logins: BTreeSet<&str> = logins.collect();
-    let ask = |login| cmd("HMGET").arg(keys::logins(login)).arg(login).arg(keys::periods_field(login)).take();
-    let found = reader.query(logins.iter().copied(), ask).await?;
+    let found = reader.query(logins.iter().copied(), store::logins::get_holders).await?;
     let holders = |login: &&str| {
         let (id, periods): (Option<u64>, Option<String>) = found.read(login)?;
         Some(((*login).to_owned(), LoginHolders::new(id.map(UserId), &periods.unwrap_or_default())))

@@ -20,8 +20,8 @@ pub mod passwords;
 
 pub use super::model::{Credentials, ProfileChange, Registration};
 pub use logins::{
-    accounts_by_login, change_login, claim_login, delete, delete_without_record, find_by_logins, find_id_by_login, login_holders,
-    settle_login, settle_login_change,
+    accounts_by_login, change_login, claim_login, delete, find_by_logins, find_id_by_login, login_holders, settle_login,
+    settle_login_change,
 };
 pub use passwords::verify_password;
 
@@ -166,7 +166,7 @@ pub async fn revoke_devices(app: &App, id: UserId, keep: Option<&str>) -> Result
     let tokens = DeviceTokens::of(app).await?;
     let before = store::password_record(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
     let kept = keep.and_then(|token| tokens.open(token, app.now())).filter(|device| tokens.is_known(device, id, &before));
-    let after = PasswordRecord { device_epoch: rand::random::<u32>().to_string(), ..before };
+    let after = PasswordRecord { device_epoch: passwords::new_device_epoch(), ..before };
     store::set_device_epoch(app.db(), id, &after.device_epoch).await?;
     Ok(kept.map(|device| tokens.issue(id, &after, Some(device), app.now())))
 }

@@ -29,7 +29,7 @@ pub async fn change_password(app: &App, viewer: &Viewer, current: &str, new: &st
         let verified = passwords::verify_field(app, viewer.user, current, Some(viewer.session), CURRENT).await?;
         let hash = passwords::hash(app, new.clone()).await?;
         let lease = journal::begin_deletion(app, Task::Password { user: viewer.user }).await?;
-        let epoch = rand::random::<u32>().to_string();
+        let epoch = passwords::new_device_epoch();
         let kept = (viewer.user, viewer.digest.as_str());
         let absolute = app.config().session_absolute;
         let result = store::change_password(app.db(), kept, (&verified.hash, &hash), &epoch, absolute).await?;

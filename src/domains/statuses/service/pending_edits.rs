@@ -11,7 +11,6 @@ use crate::domains::tags::IndexedNames;
 use crate::domains::users::service as users;
 use crate::platform::events::FilterTerms;
 use crate::platform::events::service as events;
-use std::collections::HashMap;
 
 /// Publishes the edits between consecutive versions of a status, each once, with the words of the texts before and after it. One round trip; one
 /// more for texts with mentions.
@@ -22,8 +21,7 @@ pub(super) async fn publish(
     versions: &[(usize, StatusVersion)],
 ) -> Result<(), Error> {
     let (mut last, mut edits): (Option<FilterTerms>, Vec<_>) = (None, Vec::new());
-    let logins = names_of_versions(versions).logins;
-    let holders = if logins.is_empty() { HashMap::new() } else { users::login_holders(app, logins).await? };
+    let holders = users::login_holders(app, names_of_versions(versions).logins).await?;
     for (_, version) in versions {
         let (message, entities) = (version.message.clone(), version.entities.clone());
         let names = names_of(&message, &entities);

@@ -7,7 +7,7 @@ use super::super::store as statuses_store;
 use super::super::store::quotes::parse_tombstone;
 use super::super::store::replies::{self as store, DeletedPlace};
 use super::super::visible::load_visible;
-use super::quotes;
+use super::{quotes, terms};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{PlaceId, StatusId, UserId};
@@ -16,7 +16,6 @@ use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::conversations::service::{self as conversations, AddPlaceResult};
 use crate::domains::conversations::{ReplyPolicy, ReplyRef, ReplySort};
-use crate::domains::entities::service as entities;
 use crate::domains::users::service as users;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Progress, Task};
@@ -93,7 +92,7 @@ async fn permits(loaders: &Loaders, viewer: UserId, status: &Status) -> Result<b
 
 async fn mentions(loaders: &Loaders, viewer: UserId, status: &Status) -> Result<bool, Error> {
     let Some(account) = loaders.users.load(viewer).await? else { return Ok(false) };
-    let mentioned = entities::mentioned_logins(&status.message, &status.entities);
+    let mentioned = terms::names_of_status(status).logins;
     let had = |login: &String| account.logins.former().iter().any(|former| former.login == *login);
     for login in mentioned.into_iter().filter(|login| account.login.eq_ignore_ascii_case(login) || had(login)) {
         if loaders.logins.load(login).await?.at(status.written_at()) == Some(viewer) {

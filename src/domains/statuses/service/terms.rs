@@ -16,9 +16,6 @@ use std::collections::BTreeSet;
 
 /// The accounts that texts mention by the logins among `names`, which were written at these times. A read; nothing without mentions.
 pub(super) async fn mentioned(app: &App, names: &IndexedNames, times: &[Millis]) -> Result<Vec<UserId>, Error> {
-    if names.logins.is_empty() {
-        return Ok(Vec::new());
-    }
     let holders = users::login_holders(app, names.logins.clone()).await?;
     let accounts: BTreeSet<UserId> =
         holders.values().flat_map(|holders| times.iter().filter_map(|time| holders.at(*time))).collect();

@@ -152,28 +152,19 @@ pub async fn settle_login_change(app: &App, id: UserId, login: &str, version: u6
 }
 
 /// Deletes an account: the commit. From here on it is hidden, cannot log in, and no step adds anything to it, since each checks that it
-/// exists. Its login, and those that are reserved for it, are reserved for 30 days before that: a claim without an account would count as abandoned. `false` if
-/// the account was not deleted, because its login has changed since it was read. A write for each login, and a script.
+/// exists. Its login, and those of `history` that are reserved for it, are reserved for 30 days before that: a claim without an account would count as
+/// abandoned. `false` if the account was not deleted, because its history is another one. An account without a record has any history: its password is
+/// deleted. A write for each login, and a script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn delete(app: &App, user: &User) -> Result<bool, Error> {
+pub async fn delete(app: &App, id: UserId, login: &str, history: &LoginHistory) -> Result<bool, Error> {
     let now = app.now();
-    let reserved = user.logins.former().iter().filter(|former| former.free_from() > now).map(|former| former.login.as_str());
-    for login in reserved.chain([user.login.as_str()]) {
+    let reserved = history.former().iter().filter(|former| former.free_from() > now).map(|former| former.login.as_str());
+    for login in reserved.chain([login]) {
         logins_store::reserve(app.db(), login, now).await?;
     }
-    store::delete(app.db(), user.id, &user.logins).await
-}
-
-/// Deletes what is left of an account whose record is gone, as after a deletion that was cut off or a loss of data: its password. Its login is reserved. Two
-/// writes.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn delete_without_record(app: &App, id: UserId, login: &str) -> Result<(), Error> {
-    logins_store::reserve(app.db(), login, app.now()).await?;
-    store::delete(app.db(), id, &LoginHistory::default()).await.map(drop)
+    store::delete(app.db(), id, history).await
 }
 
 /// Reconciles the claims of logins with whether their account exists, and returns whether it does: `login` is the one that it had when the task was written,

@@ -68,6 +68,11 @@ pub async fn hash(app: &App, password: String) -> Result<String, Error> {
     password::hash(app, password).await
 }
 
+/// A new epoch of device tokens, which revokes those before.
+pub fn new_device_epoch() -> String {
+    rand::random::<u32>().to_string()
+}
+
 /// Whether an account has a password. One command.
 ///
 /// # Errors

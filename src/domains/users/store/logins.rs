@@ -22,7 +22,8 @@ static CANCEL_LOGIN_CHANGE: Script = Script::allow_oom(include_str!("../lua/chan
 /// Logins that are looked up in one pipeline.
 const LOGINS: usize = 500;
 
-fn get_holders(login: &str) -> Cmd {
+/// The command that reads the holders of a lower-case login.
+pub(in super::super) fn get_holders(login: &str) -> Cmd {
     cmd("HMGET").arg(keys::logins(login)).arg(login).arg(keys::periods_field(login)).take()
 }
 
@@ -37,7 +38,7 @@ pub(in super::super) async fn find(db: &Db, login: &str) -> Result<LoginHolders,
 }
 
 /// The holders of these lower-case logins, by login. A pipeline for every [`LOGINS`] of them, one after the other, so that requests of others go in
-/// between.
+/// between; nothing for none.
 pub(in super::super) async fn find_many(db: &Db, logins: BTreeSet<String>) -> Result<HashMap<String, LoginHolders>, Error> {
     let mut found = HashMap::new();
     let logins: Vec<String> = logins.into_iter().collect();
