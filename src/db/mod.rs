@@ -228,10 +228,10 @@ impl Db {
 
     /// Loads scripts and calls them: in one pipeline, or on every node of a cluster first.
     async fn load_and_call(&self, calls: Vec<&Call>, access: Access) -> Result<Vec<Value>, Error> {
-        let mut loads: Vec<(&str, Cmd)> = calls.iter().filter_map(|call| call.load()).collect();
-        loads.sort_by_key(|(digest, _)| *digest);
-        loads.dedup_by_key(|(digest, _)| *digest);
-        let mut commands: Vec<Cmd> = loads.into_iter().map(|(_, command)| command).collect();
+        let mut scripts: Vec<&Script> = calls.iter().filter_map(|call| call.script()).collect();
+        scripts.sort_by_key(|script| script.digest());
+        scripts.dedup_by_key(|script| script.digest());
+        let mut commands: Vec<Cmd> = scripts.into_iter().map(Script::load).collect();
         let retried = calls.into_iter().map(Call::command);
         if self.topology.is_cluster() {
             self.timed(Box::pin(self.topology.load_scripts(commands))).await?;
@@ -319,7 +319,7 @@ impl Db {
         let probe = Call::new(&PROBE_WRITES, []);
         let mut replies = self.each_primary(&probe.command()).await?;
         if replies.iter().any(script::is_unknown) {
-            self.topology.load_scripts(probe.load().into_iter().map(|(_, command)| command).collect()).await?;
+            self.topology.load_scripts(vec![PROBE_WRITES.load()]).await?;
             replies = self.each_primary(&probe.command()).await?;
         }
         replies.into_iter().try_for_each(|reply| match reply.extract_error() {

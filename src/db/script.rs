@@ -68,8 +68,15 @@ impl Script {
         })
     }
 
-    fn digest(&self) -> &str {
+    pub(super) fn digest(&self) -> &str {
         self.compiled().script.get_hash()
+    }
+
+    /// The command that loads it.
+    pub(super) fn load(&self) -> Cmd {
+        let mut command = redis::cmd("SCRIPT");
+        command.arg("LOAD").arg(&self.compiled().text);
+        command
     }
 }
 
@@ -121,12 +128,9 @@ impl Call {
         self.command.clone()
     }
 
-    /// The digest of the script, and the command that loads it; `None` for a command.
-    pub(super) fn load(&self) -> Option<(&str, Cmd)> {
-        let script = self.script?;
-        let mut command = redis::cmd("SCRIPT");
-        command.arg("LOAD").arg(&script.compiled().text);
-        Some((script.digest(), command))
+    /// The script; `None` for a command.
+    pub(super) const fn script(&self) -> Option<&'static Script> {
+        self.script
     }
 }
 

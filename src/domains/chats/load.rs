@@ -1,7 +1,7 @@
 //! The batch loaders of chats and their rows. A chat exists for its members only.
 
 use super::model::{ChatRow, ChatSettings, ChatView, MemberRow};
-use super::store::rows::{ReactionKey, RowRange};
+use super::store::rows::{Reaction, ReactionKey, RowRange};
 use super::store::{self, ChatDb, writers::AuthorRange};
 use crate::app::App;
 use crate::base::error::Error;
@@ -69,7 +69,7 @@ pub struct ChatReactorFetcher(pub Db);
 
 impl Fetch for ChatReactorFetcher {
     type Key = ChatMessageId;
-    type Value = Arc<Vec<(String, UserId, u64)>>;
+    type Value = Arc<Vec<Reaction>>;
 
     async fn fetch(&self, keys: &[ChatMessageId]) -> Result<Vec<Self::Value>, Error> {
         Ok(store::rows::reactions(&self.0, keys).await?.into_iter().map(Arc::new).collect())

@@ -1,7 +1,6 @@
 //! What one event costs for each of 500 accounts with a subscription: a message in their group, and a status in their homes. The subscriptions ask the same.
 
 use crate::bed::{Bed, Past};
-use async_graphql::Variables;
 use futures_util::StreamExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,7 +60,7 @@ impl World {
         let responses = Arc::new(AtomicUsize::new(0));
         let mut all = Vec::new();
         for user in self.followers.iter().chain([&self.author]) {
-            let mut request = async_graphql::Request::new(document).operation_name(operation).variables(Variables::default());
+            let mut request = async_graphql::Request::new(document).operation_name(operation);
             schema::check(&mut request, self.bed.app.config()).expect("it passes");
             let mut stream = schema::subscribe(schema, request, self.request(*user));
             let responses = responses.clone();

@@ -95,8 +95,8 @@ end
 -- The bit of a row in the texts.
 local function bit_of(chat, number) return int(number - chat.first_bit) end
 
--- Updates the chat's minimum over all members: the row up to which all have seen the chat, since when, and the lowest row that any of them can read. A member that has
--- not accepted the chat has seen nothing. With `is_forced`, or for a `leaver` that counts no more, all members are read in any case; else only if the lowest
+-- Updates the chat's minimum over all members: the row up to which all have seen the chat, since when, and the lowest row that any of them can read. A member
+-- that has not accepted the chat has seen nothing. With `is_forced`, or for a `leaver` that counts no more, all members are read in any case; else only if the lowest
 -- position has risen. Memberships and positions have been written.
 local function update_shared_positions(chat, is_forced, leaver)
   if not is_forced and not leaver then
@@ -160,21 +160,15 @@ local function texts_after(chat, m, seen)
   return chat.counts[from]
 end
 
--- Returns the member's read position and the number of texts after it.
-local function seen_and_unread(chat, m)
-  local seen = tonumber(redis.call('ZSCORE', KEYS[3], m.uid) or 0)
-  return seen, texts_after(chat, m, seen)
-end
-
--- Returns the retention fields of a chat: the lowest stored row, the last deleted one, the newest, the days or -, and since when its oldest row is seen by all, or 0.
+-- Returns the retention fields of a chat: the lowest stored row, the last deleted one, the newest, the days or -, and since when its oldest row is seen by
+-- all, or 0.
 local function retention_of(chat)
   return table.concat({ int(chat.lowest), int(chat.removed), int(chat.newest), chat.days, int(chat.since) }, ' ')
 end
 
--- Returns the chat snapshot: kind, version, newest row, recent, accounts of a direct chat, the number of members, or 0
--- if the lists of all agree with this version, the oldest row, the retention fields; then for each account: its id, membership or '', texts after its read
--- position, read position. (A script that was sent again after a
--- broken connection changes nothing, but the lists do not agree yet.)
+-- Returns the chat snapshot: kind, version, newest row, recent, accounts of a direct chat, the number of members, or 0 if the lists of all agree with this
+-- version, the oldest row, the retention fields; then for each account: its id, membership or '', texts after its read position, read position. (A script
+-- that was sent again after a broken connection changes nothing, but the lists do not agree yet.)
 local function states(chat, uids)
   local found = { chat.kind, int(chat.version), int(chat.newest), table.concat(chat.recent, ' '), chat.a, chat.b }
   table.insert(found, chat.version > chat.settled and int(redis.call('HLEN', KEYS[2])) or '0')

@@ -1,7 +1,8 @@
 -- react_to_text.lua - adds or removes a reaction to a text, or all reactions of an account.
 -- KEYS those of chat.lua and, last, chat_reactions of the text, all of {c}
 -- ARGV 1 first bucket, that of the text  2 number of the text  3 who reacts  4 `add`, `remove` or `purge`  5 id of the reaction  6 the most emoji  7 emoji
--- Returns {ok} | {ok, same} it was there before this step | {none} no such chat, member or text | {kind} the row is no text | {waits} the member has not accepted | {limit} too many emoji
+-- Returns {ok} | {ok, same} it was there before this step | {none} no such chat, member or text | {kind} the row is no text |
+--   {waits} the member has not accepted | {limit} too many emoji
 local chat = fetch()
 local me = chat and member(ARGV[3])
 if ARGV[4] ~= 'purge' then

@@ -2,8 +2,8 @@
 -- KEYS 1 chat_states:{u}  2 chats:{u}  3 chats_archived:{u}  4 chat_requests:{u}  5 chats_unread:{u}  6 chats_unread_muted:{u}  7 chat_mutes:{u}
 --   8 chats_former:{u}  9 user:{u}
 -- ARGV 1 chat  2 version  3 state of the membership, or G without one  4 activity of joining or starting  5 1 if a text is unread  6 activity above which
---   it is listed, or 0  7 newest text by others  8 newest own text  9 now, ms  10 the most requests  11 1 if the chat contains the account's id  12 newest row that
---   is not hidden, or 0  13 newest row, or 0 if no row is to be considered  14 its number
+--   it is listed, or 0  7 newest text by others  8 newest own text  9 now, ms  10 the most requests  11 1 if the chat contains the account's id
+--   12 newest row that is not hidden, or 0  13 newest row, or 0 if no row is to be considered  14 its number
 -- Returns {1, chats to decline…} | {0} stale version | {2} stale version, but the activity was raised: settle the chat again | {-1} no such account
 -- The state of a chat is `version list activity archived-at considered`: I inbox, A archive, Q requests, - none; the newest row when it was archived; the
 -- newest row that was considered: what was hidden then is no activity when the block has ended.

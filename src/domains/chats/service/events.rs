@@ -50,7 +50,8 @@ pub enum ChatEventContent {
 /// A change of a chat, with the chat.
 pub type ChatLogEntry = (ChatId, ChatEvent);
 
-/// Returns for each event whether it may be delivered to an account: as a member, or since its membership has ended. One pipeline; the rows of chats that it has left.
+/// Returns for each event whether it may be delivered to an account: as a member, or since its membership has ended. One pipeline; the
+/// rows of chats that it has left.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -18,7 +18,8 @@ pub(super) enum InvitationResult {
     LimitReached,
 }
 
-/// Checks for each account whether the viewer of `loaders` can start a chat with it, in the order of `others`. Three pipelines at once: settings, relations and friendships.
+/// Checks for each account whether the viewer of `loaders` can start a chat with it, in the order of `others`. Three pipelines at
+/// once: settings, relations and friendships.
 pub(super) async fn check_invitations(loaders: &Loaders, others: &[UserId]) -> Result<Vec<InvitationResult>, Error> {
     relations::load_kinds(loaders).await?;
     let (receivers, relations, relationships) = try_join!(

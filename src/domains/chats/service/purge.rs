@@ -20,8 +20,8 @@ const AT_ONCE: usize = 8;
 /// Texts that one script stops counting as unread.
 const TEXTS: u64 = 1_000;
 
-/// Removes a deleted account from its chats. In groups that it owned another member becomes the owner. Its texts no longer count as unread. Its rows are left to
-/// [`purge`]. For each chat, five round trips and a script for every thousand texts.
+/// Removes a deleted account from its chats. In groups that it owned another member becomes the owner. Its texts no longer count as unread. Its
+/// rows are left to [`purge`]. For each chat, five round trips and a script for every thousand texts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -65,8 +65,8 @@ pub async fn purge(app: &App, user: UserId, progress: Progress) -> Result<Option
     Ok(Some(Progress { below: 0, version: 0, ..progress }))
 }
 
-/// Reconciles the lists of one member with a chat. Declines the chat if the member has too many requests or blocks the inviter. Removes the member if the account was
-/// deleted, in passes.
+/// Reconciles the lists of one member with a chat. Declines the chat if the member has too many requests or blocks the inviter. Removes the member if the
+/// account was deleted, in passes.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -291,8 +291,8 @@ pub async fn settle_text(app: &App, chat: ChatId, sequence: u64, progress: Progr
     settle_chat(app, chat, &[], progress).await
 }
 
-/// Raises the version of a chat above the versions in the members' lists, and reads the states again. Needed after a node has lost the last changes of the chat.
-/// A pipeline, and two scripts if a list is above.
+/// Raises the version of a chat above the versions in the members' lists, and reads the states again. Needed after a node has lost the last changes of
+/// the chat. A pipeline, and two scripts if a list is above.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
