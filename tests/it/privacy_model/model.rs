@@ -16,6 +16,11 @@ pub(crate) enum Audience {
 
 impl Audience {
     pub(crate) const ALL: [Self; 4] = [Self::Public, Self::Followers, Self::Friends, Self::List];
+
+    /// Its name in the schema.
+    pub(crate) fn name(self) -> String {
+        format!("{self:?}").to_uppercase()
+    }
 }
 
 /// An operation of the first account on the second, or on a status.

@@ -36,8 +36,8 @@ impl Play {
     pub(super) async fn differences(&self, viewer: usize, model: &Model) -> Vec<String> {
         let users: Vec<String> = self.world.people.iter().enumerate().map(|(at, person)| Self::account(at, person)).collect();
         let query = format!(
-            "query($list: ID!, $ids: [ID!]!) {{ {} homeTimeline {ENTRIES} node(id: $list) {{ ... on UserList {{ timeline {ENTRIES} }} }}
-             nodes(ids: $ids) {{ ... on Status {{ message }} }} }}",
+            "query($list: ID!, $ids: [ID!]!) {{ {} homeTimeline {ENTRIES} node(id: $list) {{ ... on UserList {{ timeline {ENTRIES} members{NAMES} }} }}
+             nodes(ids: $ids) {{ ... on Status {{ audience }} }} }}",
             users.join(" ")
         );
         let recent = self.recent();
@@ -48,9 +48,12 @@ impl Play {
         let newest = |all: Vec<usize>| all.into_iter().take(100).map(|at| at.to_string()).collect::<Vec<_>>();
         all.compare(&format!("home of {viewer}"), messages(&data["homeTimeline"]), newest(model.home(viewer)));
         all.compare(&format!("list of {viewer}"), messages(&data["node"]["timeline"]), newest(model.list(viewer)));
-        let nodes: Vec<bool> = data["nodes"].as_array().expect("nodes").iter().map(|node| !node.is_null()).collect();
-        let visible: Vec<bool> = (recent..self.world.statuses.len()).map(|at| model.can_view(viewer, at)).collect();
-        all.compare(&format!("statuses by id for {viewer}, from {recent}"), nodes, visible);
+        let nodes: Vec<Value> = data["nodes"].as_array().expect("nodes").iter().map(|node| node["audience"].clone()).collect();
+        let audience = |at: usize| model.can_view(viewer, at).then(|| model.statuses[at].audience.name());
+        let visible: Vec<Value> = (recent..self.world.statuses.len()).map(|at| json!(audience(at))).collect();
+        all.compare(&format!("audiences by id for {viewer}, from {recent}"), nodes, visible);
+        let members = (0..PEOPLE).filter(|other| model.members.contains(&(viewer, *other))).collect();
+        self.compare_names(&format!("members of the list of {viewer}"), &data["node"]["members"], members, &mut all);
         for other in 0..PEOPLE {
             self.compare_account(viewer, other, &data[format!("u{other}")], model, &mut all);
         }
@@ -106,13 +109,18 @@ impl Play {
         all.compare(&format!("{when}: profile"), messages(&shown["profileTimeline"]), profile);
         for (list, are_first, total) in [("followers", true, followers), ("following", false, following)] {
             let people = model.people(viewer, other, &model.follows, are_first);
-            let mut logins: Vec<&str> = people.iter().map(|at| self.world.people[*at].login.as_str()).collect();
-            let mut found: Vec<&str> =
-                edges(&shown[list]).iter().map(|edge| edge["node"]["login"].as_str().expect("a login")).collect();
-            logins.sort_unstable();
-            found.sort_unstable();
-            all.compare(&format!("{when}: {list}"), (found, &shown[list]["totalCount"]), (logins, &json!(total)));
+            self.compare_names(&format!("{when}: {list}"), &shown[list], people, all);
+            all.compare(&format!("{when}: number of {list}"), &shown[list]["totalCount"], &json!(total));
         }
+    }
+
+    /// Compares the accounts of a list, in any order.
+    fn compare_names(&self, what: &str, shown: &Value, people: Vec<usize>, all: &mut Differences) {
+        let mut logins: Vec<&str> = people.iter().map(|at| self.world.people[*at].login.as_str()).collect();
+        let mut found: Vec<&str> = edges(shown).iter().map(|edge| edge["node"]["login"].as_str().expect("a login")).collect();
+        logins.sort_unstable();
+        found.sort_unstable();
+        all.compare(what, found, logins);
     }
 }
 

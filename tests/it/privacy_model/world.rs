@@ -35,7 +35,7 @@ impl World {
         let status = |at: usize| json!({ "statusId": self.statuses[at] });
         let audience_of = |author: usize, audience: Audience| match audience {
             Audience::List => json!({ "audience": "LIST", "audienceListId": self.lists[author] }),
-            other => json!({ "audience": format!("{other:?}").to_uppercase() }),
+            other => json!({ "audience": other.name() }),
         };
         let with = |mut input: Value, name: &str, value: Value| {
             input[name] = value;
