@@ -165,7 +165,7 @@ mod tests {
         LogPosition(vec![EventId::default(); SHARDS])
     }
 
-    /// A filter for the statuses of the first `authors` accounts, with one term for each in both of its lists.
+    /// A filter for the statuses of the first `authors` accounts, with one term for each in each of its lists.
     fn follow(authors: u64) -> Filter {
         let logins: Vec<String> = (1..=authors).map(|author| format!("u{author}")).collect();
         Filter::follow(&HASHER, &logins, &(1..=authors).map(UserId).collect::<Vec<_>>())

@@ -26,8 +26,8 @@ pub(super) enum Filter {
     Sample(RingArc),
     /// All words of any one phrase. Each phrase is sorted, none is empty.
     Track(Vec<Vec<u32>>),
-    /// Terms of authors, and of mentions.
-    Follow(Vec<u64>, Vec<u32>),
+    /// Terms of authors, of mentions of logins that no account has, and names of mentioned accounts.
+    Follow(Vec<u64>, Vec<u32>, Vec<u64>),
     /// Boxes.
     Locations(Vec<BoundingBox>),
     /// A name by which statuses are indexed, in statuses that are not by this author.
@@ -63,8 +63,9 @@ impl Filter {
         match self {
             Self::Sample(arc) => arc.contains(term_hasher.sample_position(event.status.0)),
             Self::Track(phrases) => phrases.iter().any(|phrase| terms.has_all(phrase)),
-            Self::Follow(authors, mentions) => {
+            Self::Follow(authors, mentions, accounts) => {
                 authors.binary_search(&terms.author).is_ok()
+                    || terms.has_any_name(accounts)
                     || terms.all_words().any(|word| mentions.binary_search(&word).is_ok())
             }
             Self::Locations(areas) => terms.place.is_some_and(|place| areas.iter().any(|area| area.contains(place))),
@@ -78,8 +79,9 @@ impl Filter {
         let terms = &event.terms;
         match self {
             Self::Track(phrases) => !phrases.iter().any(|phrase| terms.has_all_now(phrase)),
-            Self::Follow(authors, mentions) => {
+            Self::Follow(authors, mentions, accounts) => {
                 authors.binary_search(&terms.author).is_err()
+                    && !terms.has_any_name_now(accounts)
                     && !terms.words.iter().any(|word| mentions.binary_search(word).is_ok())
             }
             Self::Sample(_) | Self::Locations(_) | Self::Name(..) => false,
@@ -98,11 +100,12 @@ impl Filter {
         }
     }
 
-    /// A filter for statuses by, or mentioning, any of these logins; `accounts` are the accounts that have them.
+    /// A filter for statuses by, or mentioning, any of these accounts, by whichever login, and for those mentioning `logins`, which no account has.
     pub(super) fn follow(term_hasher: &TermHasher, logins: &[String], accounts: &[UserId]) -> Self {
         let authors: BTreeSet<u64> = accounts.iter().map(|id| term_hasher.author(*id)).collect();
         let mentions: BTreeSet<u32> = logins.iter().map(|login| term_hasher.mention(login)).collect();
-        Self::Follow(authors.into_iter().collect(), mentions.into_iter().collect())
+        let names: BTreeSet<u64> = accounts.iter().map(|id| term_hasher.mentioned_account(*id)).collect();
+        Self::Follow(authors.into_iter().collect(), mentions.into_iter().collect(), names.into_iter().collect())
     }
 
     /// The entries of the filter in the index.
@@ -120,10 +123,11 @@ impl Filter {
                 let last = phrases.iter().zip(parts).filter_map(|(phrase, part)| Some((*phrase.last()?, part)));
                 last.map(|(word, part)| IndexEntry { kind: TermKind::Word, term: word.into(), part }).collect()
             }
-            Self::Follow(authors, mentions) => {
+            Self::Follow(authors, mentions, accounts) => {
                 let authors = authors.iter().map(|author| IndexEntry { kind: TermKind::Author, term: *author, part: 0 });
                 let mentions = mentions.iter().map(|word| IndexEntry { kind: TermKind::Word, term: (*word).into(), part: 0 });
-                authors.chain(mentions).collect()
+                let accounts = accounts.iter().map(|name| IndexEntry { kind: TermKind::Name, term: *name, part: 0 });
+                authors.chain(mentions).chain(accounts).collect()
             }
             Self::Locations(areas) => {
                 let cells = areas.iter().zip(parts).flat_map(|(area, part)| cells_of(area).into_iter().map(move |it| (it, part)));
@@ -146,7 +150,8 @@ impl Filter {
                     phrase.iter().for_each(|word| number((*word).into()));
                 }
             }
-            Self::Follow(authors, mentions) => {
+            // The names of accounts follow from the authors.
+            Self::Follow(authors, mentions, _) => {
                 [2, authors.len() as u64].into_iter().for_each(&mut number);
                 authors.iter().copied().for_each(&mut number);
                 mentions.iter().for_each(|word| number((*word).into()));

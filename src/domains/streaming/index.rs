@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_cost_of_removing_an_interest_hardly_grows_with_equal_interests() {
-        let follow = Arc::new(Filter::Follow((0..500).collect(), (0..500).collect()));
+        let follow = Arc::new(Filter::Follow((0..500).collect(), (0..500).collect(), Vec::new()));
         let cost = |others: u64| {
             let mut index = Index::default();
             (0..=others).for_each(|interest| add(&mut index, interest, &follow));

@@ -83,7 +83,7 @@ mod tests {
 
     fn large(number: u64) -> Filter {
         let from = number * 10_000;
-        Filter::Follow((from..from + (STEPS * STEP) as u64).collect(), Vec::new())
+        Filter::Follow((from..from + (STEPS * STEP) as u64).collect(), Vec::new(), Vec::new())
     }
 
     fn add_authors(hub: &Hub, owner: Option<Subject>, authors: u64) -> IndexedReceiver {

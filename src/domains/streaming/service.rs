@@ -73,7 +73,9 @@ pub async fn public(request: Request, input: FilterInput, after: Option<&str>) -
         ParsedFilter::Ready(filter) => filter,
         ParsedFilter::Logins(logins) => {
             let accounts = users::find_by_logins(&request.app, &logins).await?;
-            Filter::follow(&term_hasher, &logins, &accounts)
+            let is_unknown = |login: &String| !accounts.contains_key(&login.to_ascii_lowercase());
+            let unknown: Vec<String> = logins.into_iter().filter(is_unknown).collect();
+            Filter::follow(&term_hasher, &unknown, &accounts.into_values().collect::<Vec<_>>())
         }
     };
     let interest = request.app.extension::<Hub>().interest(Subject::for_client(request.viewer_id(), request.address), filter);

@@ -46,10 +46,13 @@ pub struct FilterTerms {
     /// The words before an edit: filters that matched them receive the edit, too. Stored behind the audience.
     #[serde(skip)]
     pub words_before: Vec<u32>,
-    /// The hashes of the tags and the mentioned logins by which a status is indexed, or was before an edit; sorted. An event that has any has an audience.
+    /// The hashes of the tags and the mentioned accounts by which a status is indexed, or was before an edit; sorted. An event that has any has an audience.
     /// Stored behind the words before an edit.
     #[serde(skip)]
     pub names: Vec<u64>,
+    /// Those of the names that only the text before an edit had; sorted. Stored behind the names.
+    #[serde(skip)]
+    pub names_gone: Vec<u64>,
 }
 
 /// The words of a status that is not public. Those of a status are unique.
@@ -83,6 +86,12 @@ impl FilterTerms {
         self.names.iter().any(|name| names.binary_search(name).is_ok())
     }
 
+    /// Whether the status has one of these names now. `names` is sorted.
+    pub fn has_any_name_now(&self, names: &[u64]) -> bool {
+        let mut now = self.names.iter().filter(|name| self.names_gone.binary_search(name).is_err());
+        now.any(|name| names.binary_search(name).is_ok())
+    }
+
     /// These terms with names, and with the audience if there are any.
     #[must_use]
     pub fn with_names(self, mut names: Vec<u64>, audience: EventAudience) -> Self {
@@ -114,6 +123,9 @@ impl FilterTerms {
             if !self.names.is_empty() {
                 bytes.extend(postcard::to_allocvec(&self.names).unwrap_or_default());
             }
+            if !self.names_gone.is_empty() {
+                bytes.extend(postcard::to_allocvec(&self.names_gone).unwrap_or_default());
+            }
         }
         bytes
     }
@@ -125,8 +137,9 @@ impl FilterTerms {
         }
         let (audience, rest) = postcard::take_from_bytes(rest).ok()?;
         let (words_before, rest) = if rest.is_empty() { (Vec::new(), rest) } else { postcard::take_from_bytes(rest).ok()? };
-        let names = if rest.is_empty() { Vec::new() } else { postcard::from_bytes(rest).ok()? };
-        Some(Self { audience: Some(audience), words_before, names, ..terms })
+        let (names, rest) = if rest.is_empty() { (Vec::new(), rest) } else { postcard::take_from_bytes(rest).ok()? };
+        let names_gone = if rest.is_empty() { Vec::new() } else { postcard::from_bytes(rest).ok()? };
+        Some(Self { audience: Some(audience), words_before, names, names_gone, ..terms })
     }
 }
 
@@ -321,6 +334,15 @@ mod tests {
         let edited = FilterTerms { words_before: HASHER.words("other words"), ..restricted.clone() };
         assert_eq!(FilterTerms::from_bytes(&edited.to_bytes()), Some(edited.clone()));
         assert!(edited.to_bytes().starts_with(&restricted.to_bytes()));
+        let named = edited.clone().with_names(vec![9, 7, 8], audience);
+        assert_eq!(FilterTerms::from_bytes(&named.to_bytes()), Some(named.clone()));
+        let renamed = FilterTerms { names_gone: vec![8], ..named.clone() };
+        assert_eq!(FilterTerms::from_bytes(&renamed.to_bytes()), Some(renamed.clone()));
+        assert!(renamed.to_bytes().starts_with(&named.to_bytes()));
+        assert_eq!(
+            [[7], [8], [6]].map(|name| (renamed.has_any_name(&name), renamed.has_any_name_now(&name))),
+            [(true, true), (true, false), (false, false)]
+        );
         assert_eq!(FilterTerms::from_bytes(b""), None);
     }
 }

@@ -31,7 +31,10 @@ impl Weighter<PageKey, Arc<Vec<Event>>> for PageWeighter {
         events
             .iter()
             .map(|event| {
-                (size_of::<Event>() + size_of_val(&event.terms.words[..]) + size_of_val(&event.terms.words_before[..])) as u64
+                (size_of::<Event>()
+                    + size_of_val(&event.terms.words[..])
+                    + size_of_val(&event.terms.words_before[..])
+                    + size_of_val(&event.terms.names[..])) as u64
             })
             .sum()
     }

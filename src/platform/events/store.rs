@@ -322,6 +322,7 @@ fn event(shard: usize, id: &str, kind: &str, status: &str, terms: &[u8]) -> Opti
     if kind != EventKind::Edited {
         // A deletion may have the terms of the last edit.
         terms.words_before.clear();
+        terms.names_gone.clear();
     }
     Some(Event { shard, id, kind, status, terms, repost: None, chat: None })
 }

@@ -3,6 +3,7 @@
 use super::is_quiet;
 use crate::support::{EventStream, HttpResponse, PROTOCOL, Socket, TestApp, TestServer};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use waxwing::base::config::Config;
 use waxwing::base::rate_limits::{Limit, RateLimits};
@@ -189,7 +190,8 @@ async fn logins_are_looked_up_once_each_in_bounded_pipelines() {
         (found, reads, app.app.db().round_trips() - before)
     };
     let many = (0..4_999).map(|number| format!("u{number}")).chain(["Ada".to_owned()]).collect();
-    assert_eq!(look_up(many).await, (vec![ada.user_id()], 5_000, 10));
-    assert_eq!(look_up(vec!["ada".into(); 5_000]).await, (vec![ada.user_id()], 1, 1), "named twice, looked up once");
-    assert_eq!(look_up(vec!["no login at all!".into()]).await, (Vec::new(), 0, 0));
+    let found = HashMap::from([("ada".to_owned(), ada.user_id())]);
+    assert_eq!(look_up(many).await, (found.clone(), 5_000, 10));
+    assert_eq!(look_up(vec!["ada".into(); 5_000]).await, (found, 1, 1), "named twice, looked up once");
+    assert_eq!(look_up(vec!["no login at all!".into()]).await, (HashMap::new(), 0, 0));
 }

@@ -59,8 +59,9 @@ async fn with_names(
 pub(super) fn of_edit(status: &Status, is_private: bool, before: FilterTerms, after: FilterTerms) -> FilterTerms {
     let audience = EventAudience { author: status.author, is_private, audience: status.audience };
     let words_before = if audience.is_public() { before.words } else { Vec::new() };
+    let names_gone = before.names.iter().filter(|name| after.names.binary_search(name).is_err()).copied().collect();
     let names = [before.names, after.names.clone()].concat();
-    FilterTerms { words_before, ..after.with_audience(audience).with_names(names, audience) }
+    FilterTerms { words_before, names_gone, ..after.with_audience(audience).with_names(names, audience) }
 }
 
 /// The terms of a deletion: a status that was not public is not in the public stream, and its deletion is delivered to those who could see it. `names` are

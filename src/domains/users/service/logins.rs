@@ -221,9 +221,9 @@ pub async fn claim_login(app: &App, id: UserId) -> Result<bool, Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn find_by_logins(app: &App, logins: &[String]) -> Result<Vec<UserId>, Error> {
+pub async fn find_by_logins(app: &App, logins: &[String]) -> Result<HashMap<String, UserId>, Error> {
     let logins = logins.iter().filter(|login| model::is_login(login)).map(|login| login.to_ascii_lowercase());
-    Ok(accounts_by_login(app, logins.collect()).await?.into_values().collect())
+    accounts_by_login(app, logins.collect()).await
 }
 
 /// The accounts that have these lower-case logins now, or have them reserved, by login; unknown logins are left out. A round trip for every 500 logins.
