@@ -108,9 +108,9 @@ pub enum ChargedTo {
     AccountOrAddress,
     /// The viewer's account.
     Account,
-    /// The login that is tried, whether its account exists or not.
+    /// The account whose login is tried, whichever it is; the login itself if no account has it.
     Login,
-    /// The login that is tried, from one address.
+    /// As [`Self::Login`], from one address.
     LoginAndAddress,
     /// A device that the account has used before, or a session of the account.
     Device,

@@ -67,7 +67,7 @@ pub async fn purge(app: &App, id: UserId, login: &str, mut on_stage: impl FnMut(
     while let Some(progress) = next {
         on_stage(STAGES.get(usize::from(progress.stage)).copied().unwrap_or_default());
         lease.renew(app, progress).await?;
-        next = run_pass(app, id, login, progress).await?;
+        next = run_pass(app, id, progress).await?;
     }
     lease.ack(app);
     app.drain().await;
@@ -111,10 +111,10 @@ pub async fn settle(
     if users::settle_login(app, id, login, former).await? {
         return Ok(None);
     }
-    run_pass(app, id, login, progress).await
+    run_pass(app, id, progress).await
 }
 
-async fn run_pass(app: &App, id: UserId, login: &str, progress: Progress) -> Result<Option<Progress>, Error> {
+async fn run_pass(app: &App, id: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
     let more = match progress.stage {
         0 => sessions::purge(app, id).await?,
         1 => chats::leave_all(app, id).await.map(|()| false)?,
@@ -142,7 +142,7 @@ async fn run_pass(app: &App, id: UserId, login: &str, progress: Progress) -> Res
             Some(progress) => return Ok(Some(progress)),
             None => false,
         },
-        _ => idempotency::purge(app, id).await? | rates::purge(app, id, login).await?,
+        _ => idempotency::purge(app, id).await? | rates::purge(app, id).await?,
     };
     let stage = if more { progress.stage } else { progress.stage + 1 };
     Ok((usize::from(stage) < STAGES.len()).then_some(Progress { stage, ..Progress::default() }))

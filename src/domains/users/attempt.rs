@@ -25,6 +25,29 @@ pub(super) struct KnownDevice {
     pub(super) bucket: Subject,
 }
 
+/// What an attempt to log in is for. Attempts on an account are counted together, by whichever of its logins; those on none by the text that was tried.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum TriedLogin<'a> {
+    Account(UserId),
+    Text(&'a str),
+}
+
+impl TriedLogin<'_> {
+    fn subject(self) -> Subject {
+        match self {
+            Self::Account(id) => Subject::logins_of(id),
+            Self::Text(login) => Subject::login(login),
+        }
+    }
+
+    fn subject_from(self, address: Option<IpAddr>) -> Subject {
+        match self {
+            Self::Account(id) => Subject::logins_of_from(id, address),
+            Self::Text(login) => Subject::login_from(login, address),
+        }
+    }
+}
+
 /// An attempt to log in that was charged: the password may be compared.
 pub(super) struct Attempt {
     charged: Vec<Charge>,
@@ -32,22 +55,27 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// Charges an attempt to log in with this login, whether or not it exists, before a password is hashed. One round trip for a known device, two
+    /// Charges an attempt to log in, whether or not the account exists, before a password is hashed. One round trip for a known device, two
     /// for others: the bucket that all addresses share is charged after the bucket of the address has allowed the attempt. A known device is
     /// always charged to its own bucket, and never has more attempts than that bucket holds.
     ///
     /// # Errors
     /// `RATE_LIMITED`, and nothing is charged; `STORAGE_UNAVAILABLE`.
-    pub(super) async fn begin(app: &App, login: &str, from: Option<IpAddr>, known: Option<KnownDevice>) -> Result<Self, Error> {
+    pub(super) async fn begin(
+        app: &App,
+        tried: TriedLogin<'_>,
+        from: Option<IpAddr>,
+        known: Option<KnownDevice>,
+    ) -> Result<Self, Error> {
         let mut charged: Vec<Charge> = known.iter().map(|known| (Limit::LogInsOfDevice, known.bucket)).collect();
         if let Some(running) = known.and_then(|known| app.extension::<RunningAttempts>().start(known.account)) {
             charge(app, &charged).await?;
             return Ok(Self { charged, _running: Some(running) });
         }
-        charged.push((Limit::LogIns, Subject::login_from(login, from)));
+        charged.push((Limit::LogIns, tried.subject_from(from)));
         charged.extend(from.map(|from| (Limit::LogInsFromAddress, Subject::address(from))));
         charge(app, &charged).await?;
-        let shared = (Limit::LogInsOfAccount, Subject::login(login));
+        let shared = (Limit::LogInsOfAccount, tried.subject());
         if let Err(refused) = charge(app, &[shared]).await {
             refund(app, &charged).await;
             return Err(refused);

@@ -1,6 +1,6 @@
 //! The use cases of accounts: sign up, log in, change the profile.
 
-use super::attempt::{Attempt, KnownDevice};
+use super::attempt::{Attempt, KnownDevice, TriedLogin};
 use super::device::{DeviceClaims, DeviceTokens};
 use super::model::{self, AuthenticatedUser, PasswordRecord, User};
 use super::{password, store};
@@ -64,7 +64,7 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     Ok(AuthenticatedUser { user: user.into(), device_token, device_epoch: String::new() })
 }
 
-/// Verifies a login and a password. A login that the account has changed serves for 30 days, and failures count together with those of the present one. An
+/// Verifies a login and a password. A login that the account has changed serves for 30 days, and failures of all logins of an account count together. An
 /// unknown login gives the same response as a wrong password after the same work: two reads and one hash, charged alike. (A text that cannot be a login is not looked up; that it has no account is no secret.) A token is charged before
 /// the password is compared, and returned if it was right, so concurrent guesses never exceed the tokens. An invalid device token, or
 /// another account's, is ignored.
@@ -72,15 +72,16 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
 /// # Errors
 /// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes is full.
 pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
-    let found = find_login(app, credentials.login).await?;
-    let (device, early) = recognize(app, credentials, found.id).await?;
+    let id = find_id_by_login(app, credentials.login).await?;
+    let tried = id.map_or(TriedLogin::Text(credentials.login), TriedLogin::Account);
+    let (device, early) = recognize(app, credentials, id).await?;
     let bucket =
         |device: &DeviceClaims| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
-    let attempt = Attempt::begin(app, &found.counted_as, from, device.as_ref().map(bucket)).await?;
+    let attempt = Attempt::begin(app, tried, from, device.as_ref().map(bucket)).await?;
     let comparison = async {
         let stored = match early {
             Some(stored) => stored,
-            None => find_stored(app, credentials.login, found.id).await?,
+            None => find_stored(app, credentials.login, id).await?,
         };
         // A text that cannot be a password never matches; an empty one is compared instead, which takes as long.
         let tried = model::password(credentials.password).unwrap_or_default();
@@ -94,31 +95,6 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
     let password = passwords::update_outdated_hash(app, id, password, tried).await;
     let device_token = DeviceTokens::of(app).await?.issue(id, &password, device, app.now());
     Ok(AuthenticatedUser { user, device_token, device_epoch: password.device_epoch })
-}
-
-/// The account of a login that is tried.
-struct FoundLogin {
-    id: Option<UserId>,
-    /// The login under which failures are counted: the present one of the account, whichever of its logins is tried.
-    counted_as: String,
-}
-
-/// Looks a login up. One round trip, whether or not there is such an account; one more for a former login, unless the account is cached. Nothing for a text
-/// that cannot be a login.
-async fn find_login(app: &App, login: &str) -> Result<FoundLogin, Error> {
-    let as_tried = |id| FoundLogin { id, counted_as: login.to_owned() };
-    if !model::is_login(login) {
-        return Ok(as_tried(None));
-    }
-    let holders = store::logins::find(app.db(), login).await?;
-    let id = holders.current(app.now());
-    match id {
-        Some(id) if !holders.is_claimed() => {
-            let account = store::get(app.db(), id).await?;
-            Ok(account.map_or_else(|| as_tried(None), |it| FoundLogin { id: Some(id), counted_as: it.login.clone() }))
-        }
-        id => Ok(as_tried(id)),
-    }
 }
 
 /// The stored account and password of a login.

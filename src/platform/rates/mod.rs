@@ -4,7 +4,8 @@
 //! |---|---|---|---|
 //! | `rate:{subject}:limit` | HASH | `owed at window`: the tokens missing from a full bucket at a time | until it is full: at most the window, twice that in debt |
 //!
-//! A subject is an account id, an address (an IPv4 address or an IPv6 /64), an IPv6 /48, or a digest: of a login, of a login and an address, of an
+//! A subject is an account id, an address (an IPv4 address or an IPv6 /64), an IPv6 /48, or a digest: of a login that no account has or of an account that is
+//! tried, of either and an address, of an
 //! account and a device. No text of a client is part of a key.
 //!
 //! **Invariants.** A charge is one script on one tag. Missing tokens are counted in tokens × ms, so rounding never adds up. Time in a bucket only

@@ -16,9 +16,9 @@ pub enum Subject {
     Address(Network),
     /// All clients of an IPv6 /48, by its first network.
     Site(Network),
-    /// A login that is tried, by its digest. The account need not exist.
+    /// An account whose logins are tried, or a login that no account has, by its digest.
     Login([u8; 16]),
-    /// A login that is tried from one network, by the digest of both.
+    /// As [`Self::Login`] from one network, by the digest of both.
     LoginFrom([u8; 16]),
     /// A device that an account has used before, by the digest of both.
     Device([u8; 16]),
@@ -65,11 +65,20 @@ impl Subject {
         Self::Login(half_digest(&[login.to_ascii_lowercase().as_bytes()]))
     }
 
+    /// All logins of `account`. No text contains the first byte, so it is no login that is tried.
+    pub fn logins_of(account: UserId) -> Self {
+        Self::Login(half_digest(&[b"\xffaccount", &account.0.to_be_bytes()]))
+    }
+
     /// A login as it is tried from `address`; all attempts from unknown addresses share one subject.
     pub fn login_from(login: &str, address: Option<IpAddr>) -> Self {
-        let network = address.map_or_else(String::new, |address| Network::from_address(address).first().to_string());
         // An address contains no NUL, so no two pairs of network and login give the same bytes.
-        Self::LoginFrom(half_digest(&[network.as_bytes(), b"\0", login.to_ascii_lowercase().as_bytes()]))
+        Self::LoginFrom(half_digest(&[network_text(address).as_bytes(), b"\0", login.to_ascii_lowercase().as_bytes()]))
+    }
+
+    /// As [`Self::login_from`], for all logins of `account`.
+    pub fn logins_of_from(account: UserId, address: Option<IpAddr>) -> Self {
+        Self::LoginFrom(half_digest(&[b"\xffaccount", &account.0.to_be_bytes(), network_text(address).as_bytes()]))
     }
 
     /// The device with this id, of `account`.
@@ -86,6 +95,11 @@ impl Subject {
     pub fn for_client(viewer: Option<UserId>, address: Option<IpAddr>) -> Option<Self> {
         viewer.map(Self::Account).or(address.map(Self::address))
     }
+}
+
+/// The network of an address as text; empty for an unknown one.
+fn network_text(address: Option<IpAddr>) -> String {
+    address.map_or_else(String::new, |address| Network::from_address(address).first().to_string())
 }
 
 /// The first half of a SHA-256.
@@ -217,6 +231,11 @@ mod tests {
             from("ada", "2001:db8:1:3::"),
             Subject::login_from("ada", None),
             Subject::login("ada"),
+            Subject::logins_of(UserId(1)),
+            Subject::logins_of(UserId(2)),
+            Subject::logins_of_from(UserId(1), None),
+            Subject::logins_of_from(UserId(1), Some([192, 0, 2, 1].into())),
+            Subject::logins_of_from(UserId(2), Some([192, 0, 2, 1].into())),
             Subject::device(UserId(1), 2),
             Subject::device(UserId(2), 1),
             Subject::session(UserId(1), SessionId(2)),

@@ -170,10 +170,10 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn purge(app: &App, account: UserId, login: &str) -> Result<bool, Error> {
+pub async fn purge(app: &App, account: UserId) -> Result<bool, Error> {
     let of = |limit: Limit| match limit.charged_to() {
         ChargedTo::Account | ChargedTo::AccountOrAddress => Some((limit, Subject::Account(account))),
-        ChargedTo::Login => Some((limit, Subject::login(login))),
+        ChargedTo::Login => Some((limit, Subject::logins_of(account))),
         ChargedTo::Address | ChargedTo::LoginAndAddress | ChargedTo::Device => None,
     };
     store::purge(app.db(), &Limit::ALL.into_iter().filter_map(of).collect::<Vec<_>>()).await?;

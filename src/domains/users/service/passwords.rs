@@ -1,6 +1,6 @@
 //! Passwords of accounts: their verification for actions that a session does not suffice for, and new hashes.
 
-use super::super::attempt::{Attempt, KnownDevice};
+use super::super::attempt::{Attempt, KnownDevice, TriedLogin};
 use super::super::model::{self, PasswordRecord, User};
 use super::super::{password, store};
 use crate::app::App;
@@ -39,7 +39,7 @@ pub async fn verify_field(
 ) -> Outcome<VerifiedPassword> {
     let user = store::get(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
     let known = session.map(|session| KnownDevice { account: id, bucket: Subject::session(id, session) });
-    let attempt = Attempt::begin(app, &user.login, None, known).await?;
+    let attempt = Attempt::begin(app, TriedLogin::Account(id), None, known).await?;
     let comparison = async {
         let hash = store::password(app.db(), id).await?;
         let is_right = password::verify(app, model::password(password).unwrap_or_default(), hash.clone()).await?;
