@@ -232,7 +232,9 @@ fn run_pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Opti
             Task::Suspension { user } => ads::settle_suspension(app, user, progress).await,
             Task::Account { user, login, former } => accounts::settle(app, user, (&login, &former), progress).await,
             Task::Login { user, login, version } => users::settle_login_change(app, user, &login, version).await.map(|()| None),
-            Task::Session { user, digest, is_revoked } => sessions::settle(app, user, &digest, is_revoked).await.map(|()| None),
+            Task::Session { user, digest, is_revoked, epoch } => {
+                sessions::settle(app, user, &digest, is_revoked, epoch.as_deref()).await.map(|()| None)
+            }
             Task::Password { user } => sessions::settle_password(app, user).await.map(|_| None),
             Task::Backfill { feed } => timelines::rebuild(app, feed, progress).await,
             Task::FanoutMode { author } => timelines::switch_mode(app, author, progress).await,

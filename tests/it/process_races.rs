@@ -71,7 +71,12 @@ impl SlowProcess {
     }
 
     /// Runs `work`. Splits its next pipeline before the last occurrence of the bytes `at`, and runs `meanwhile` between the two parts.
-    async fn run_split<T>(&self, at: &'static [u8], work: impl Future<Output = T>, meanwhile: impl AsyncFnOnce()) -> T {
+    pub(crate) async fn run_split<T>(
+        &self,
+        at: &'static [u8],
+        work: impl Future<Output = T>,
+        meanwhile: impl AsyncFnOnce(),
+    ) -> T {
         self.proxy.cut_before(at);
         let interleaved = async {
             while !self.proxy.holds_requests() {
@@ -94,7 +99,7 @@ async fn a_session_that_ends_during_its_settlement_is_not_listed() {
     let list = format!("sessions:{{{}}}", user.0);
     let listed = || app.redis.run::<Vec<String>>(&["ZRANGE", &list, "0", "-1"]);
     let digest = listed().pop().expect("a session");
-    let settling = sessions::settle(&slow.app, user, &digest, false);
+    let settling = sessions::settle(&slow.app, user, &digest, false, None);
     let ends = async || {
         let response = ada.gql("mutation { logOut { userErrors { code } } }", json!({})).await;
         assert!(response.get("errors").is_none(), "{response}");
@@ -105,7 +110,7 @@ async fn a_session_that_ends_during_its_settlement_is_not_listed() {
     let again = sessions::create(&app.app, user, None).await.expect("a session");
     let digest = listed().pop().expect("a session");
     app.redis.run::<()>(&["DEL", &list]);
-    sessions::settle(&slow.app, user, &digest, false).await.expect("a store");
+    sessions::settle(&slow.app, user, &digest, false, None).await.expect("a store");
     assert_eq!((listed(), again.user), (vec![digest], user));
 }
 

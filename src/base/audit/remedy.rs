@@ -129,6 +129,8 @@ pub enum Remedy {
     },
     /// Removes ended sessions from an account's list, and ends the oldest above the limit.
     TrimSessions(UserId),
+    /// Deletes the sessions that a change of the password has ended.
+    EndSessions(UserId),
     /// Makes the idempotency keys of an account and their times agree.
     RepairIdempotencyKeys(UserId),
     /// Settles a mute: the muted account's side.
@@ -305,6 +307,7 @@ impl Remedy {
             Self::StripComment(_) => "clear a deleted comment",
             Self::ListSession { .. } => "list a session",
             Self::TrimSessions(_) => "trim a list of sessions",
+            Self::EndSessions(_) => "end sessions after a change of the password",
             Self::RepairIdempotencyKeys(_) => "repair idempotency keys",
             Self::SettleFollow { .. } => "settle a follow",
             Self::SettleMute { .. } => "settle a mute",

@@ -66,6 +66,7 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::RemoveFromList { list, status } => timelines::remove_deleted_from(app, Feed::List(*list), *status).await,
         Remedy::ListSession { digest, user, id } => sessions::restore_to_list(app, digest, *user, SessionId(*id)).await,
         Remedy::TrimSessions(user) => sessions::trim(app, *user).await,
+        Remedy::EndSessions(user) => sessions::settle_password(app, *user).await.map(drop),
         Remedy::RepairIdempotencyKeys(account) => idempotency::repair(app, *account).await,
         Remedy::SettleFollow { follower, followed } => {
             timelines::settle_source(app, Feed::Home(*follower), *followed).await.map(drop)

@@ -39,11 +39,20 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     }
     check_sessions(reader, &sessions, found).await?;
     check_lists(reader, &lists, found).await?;
-    let missing_accounts = reader.missing_accounts(ended.iter().copied()).await?;
-    for user in ended.into_iter().filter(|user| missing_accounts.contains(user)) {
-        let key = keys::ended_sessions(user);
-        let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: vec![user_key(user)] };
-        found.add_repairable(&key, "there is no such account", [orphan]);
+    check_ended(reader, &ended, found).await
+}
+
+/// A change of the password deletes the sessions that it ends at once, and their list with them.
+async fn check_ended(reader: &AuditReader, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
+    let missing_accounts = reader.missing_accounts(users.iter().copied()).await?;
+    for user in users {
+        let key = keys::ended_sessions(*user);
+        if missing_accounts.contains(user) {
+            let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: vec![user_key(*user)] };
+            found.add_repairable(&key, "there is no such account", [orphan]);
+        } else {
+            found.add_repairable(&key, "has sessions that a change of the password has ended", [Remedy::EndSessions(*user)]);
+        }
     }
     Ok(())
 }

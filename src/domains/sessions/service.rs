@@ -17,7 +17,7 @@ use std::net::IpAddr;
 
 mod password;
 
-pub use password::{change_password, settle_password};
+pub use password::{ChangedPassword, NewPassword, change_password, settle_password};
 
 /// Attempts of a log-in whose password is changed while its session begins.
 const LOG_IN_ATTEMPTS: usize = 3;
@@ -53,9 +53,10 @@ pub async fn create(app: &App, user: UserId, agent: Option<&str>) -> Result<NewS
 /// As [`create`]; `None` if the account has another epoch of device tokens than `epoch`, or if the password was changed meanwhile.
 async fn begin(app: &App, user: UserId, agent: Option<&str>, epoch: Option<&str>) -> Result<Option<NewSession>, Error> {
     let (session, fresh) = new_session(app, user, agent).await?;
-    let subtasks = journal_changes(app, user, std::slice::from_ref(&session.digest), false).await?;
+    let begun = Task::Session { user, digest: session.digest.clone(), is_revoked: false, epoch: epoch.map(str::to_owned) };
+    let subtasks = journal::begin_subtasks(app, [begun]).await?;
     let result = write(app, std::slice::from_ref(&session), epoch).await?.pop();
-    let listed = store::list(app.db(), user).await?;
+    let listed = list_settled(app, user).await?;
     if listed.iter().all(|(digest, _)| *digest != session.digest) {
         // The account was deleted with its sessions, or the password was changed: this session may have come later.
         store::end(app.db(), user, &[session.digest]).await?;
@@ -71,24 +72,37 @@ async fn begin(app: &App, user: UserId, agent: Option<&str>, epoch: Option<&str>
     Ok(Some(fresh))
 }
 
-/// On a cluster, journals the change of sessions: a session and its account's list are on two nodes.
-async fn journal_changes(app: &App, user: UserId, digests: &[String], is_revoked: bool) -> Result<Subtasks, Error> {
-    journal::begin_subtasks(app, digests.iter().map(|digest| Task::Session { user, digest: digest.clone(), is_revoked })).await
+/// On a cluster, journals that sessions end: a session and its account's list are on two nodes.
+async fn journal_ends(app: &App, user: UserId, digests: &[String]) -> Result<Subtasks, Error> {
+    let end = |digest: &String| Task::Session { user, digest: digest.clone(), is_revoked: true, epoch: None };
+    journal::begin_subtasks(app, digests.iter().map(end)).await
 }
 
-/// Reconciles an account's list with whether a session exists; ends a session that was to end. A read and a write, and both once more for a
-/// session that was not to end, since it may begin or end between them.
+/// The digests and ids of an account's listed sessions, newest first; some may have ended. Before that, deletes those that a change of the password has
+/// ended, if a process has died in the midst of it. One pipeline.
+async fn list_settled(app: &App, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
+    let (listed, has_ended) = store::list(app.db(), user).await?;
+    if has_ended {
+        settle_password(app, user).await?;
+    }
+    Ok(listed)
+}
+
+/// Reconciles an account's list with whether a session exists; ends a session that was to end, and one that began with another `epoch` of device tokens than
+/// the account has, unless it was listed before. A read and a write, and both once more for a session that was not to end, since it may begin or end between
+/// them.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
-pub async fn settle(app: &App, user: UserId, digest: &str, is_revoked: bool) -> Result<(), Error> {
+pub async fn settle(app: &App, user: UserId, digest: &str, is_revoked: bool, epoch: Option<&str>) -> Result<(), Error> {
     let (digests, checks) = ([digest.to_owned()], if is_revoked { 0 } else { 2 });
     let mut is_gone = is_revoked;
     for _ in 0..checks {
         match store::load(app.db(), app.db().read_barrier(), &digests).await?.pop().flatten() {
             Some(session) => {
                 let session = (session.digest.as_str(), session.user, session.id);
-                is_gone = !store::list_session(app.db(), session, app.config().session_absolute).await?;
+                let absolute = app.config().session_absolute;
+                is_gone = store::list_session(app.db(), session, absolute, epoch).await? != ListResult::Listed;
             }
             None => store::unlist(app.db(), user, &digests).await?,
         }
@@ -116,7 +130,7 @@ async fn trim_to_limit(app: &App, user: UserId, listed: Vec<(String, SessionId)>
         !stays
     });
     let over: Vec<String> = over.map(|(digest, _)| digest).collect();
-    let subtasks = journal_changes(app, user, &over, true).await?;
+    let subtasks = journal_ends(app, user, &over).await?;
     store::end(app.db(), user, &over).await?;
     subtasks.ack(app);
     events::publish_change(app, user.0);
@@ -236,7 +250,7 @@ fn touch(app: &App, session: &Session) {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn list(app: &App, user: UserId) -> Result<Vec<Session>, Error> {
-    let digests = store::list(app.db(), user).await?.into_iter().map(|(digest, _)| digest).collect();
+    let digests = list_settled(app, user).await?.into_iter().map(|(digest, _)| digest).collect();
     let mut sessions = load_live(app, app.db().read_barrier(), digests).await?;
     sessions.truncate(MAX_SESSIONS);
     Ok(sessions)
@@ -258,7 +272,7 @@ pub async fn get(app: &App, user: UserId, id: SessionId) -> Result<Option<Sessio
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn log_out(app: &App, viewer: &Viewer) -> Result<SessionId, Error> {
-    let subtasks = journal_changes(app, viewer.user, std::slice::from_ref(&viewer.digest), true).await?;
+    let subtasks = journal_ends(app, viewer.user, std::slice::from_ref(&viewer.digest)).await?;
     store::end(app.db(), viewer.user, std::slice::from_ref(&viewer.digest)).await?;
     subtasks.ack(app);
     events::publish_change(app, viewer.user.0);
@@ -288,7 +302,7 @@ pub async fn end_others(app: &App, viewer: &Viewer, device: Option<&str>) -> Res
 
 async fn end_all(app: &App, user: UserId, sessions: Vec<Session>) -> Result<Vec<SessionId>, Error> {
     let digests: Vec<String> = sessions.iter().map(|session| session.digest.clone()).collect();
-    let subtasks = journal_changes(app, user, &digests, true).await?;
+    let subtasks = journal_ends(app, user, &digests).await?;
     store::end(app.db(), user, &digests).await?;
     subtasks.ack(app);
     events::publish_change(app, user.0);
@@ -300,9 +314,9 @@ async fn end_all(app: &App, user: UserId, sessions: Vec<Session>) -> Result<Vec<
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
-    let listed = store::list(app.db(), user).await?;
+    let (listed, _) = store::list(app.db(), user).await?;
     let digests: Vec<String> = listed.into_iter().map(|(digest, _)| digest).collect();
-    let subtasks = journal_changes(app, user, &digests, true).await?;
+    let subtasks = journal_ends(app, user, &digests).await?;
     store::end_in_steps(app.db(), user, &digests).await?;
     subtasks.ack(app);
     events::publish_change(app, user.0);
@@ -330,9 +344,9 @@ pub async fn trim(app: &App, user: UserId) -> Result<(), Error> {
     if store::remove_ended(app.db(), user).await? <= MAX_SESSIONS {
         return Ok(());
     }
-    let listed = store::list(app.db(), user).await?;
+    let listed = list_settled(app, user).await?;
     let oldest: Vec<String> = listed.into_iter().skip(MAX_SESSIONS).map(|(digest, _)| digest).collect();
-    let subtasks = journal_changes(app, user, &oldest, true).await?;
+    let subtasks = journal_ends(app, user, &oldest).await?;
     store::end_in_steps(app.db(), user, &oldest).await?;
     subtasks.ack(app);
     Ok(())

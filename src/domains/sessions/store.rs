@@ -9,7 +9,7 @@ use crate::db::hash::{HashRecord, hash_record};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, ReadBarrier, Speculative, decode};
 use crate::domains::users::{password_key, user_key};
-use redis::{Cmd, cmd};
+use redis::{Cmd, Value, cmd};
 
 static CREATE_SESSION: Script = Script::allow_oom(include_str!("lua/create_session.lua"));
 static LIST_SESSION: Script = Script::allow_oom(include_str!("lua/list_session.lua"));
@@ -55,18 +55,11 @@ pub(super) async fn create(
     epoch: Option<&str>,
 ) -> Result<Vec<ListResult>, Error> {
     let calls = sessions.iter().flat_map(|session| {
-        let list = Call::new(&LIST_SESSION, [keys::sessions(session.user), user_key(session.user)]);
-        let list = list.arg(&session.digest).arg(session.id.0).arg(absolute);
-        let list = if let Some(epoch) = epoch { list.arg(epoch) } else { list };
+        let list = list_call((&session.digest, session.user, session.id), absolute, epoch);
         [list, Call::new(&CREATE_SESSION, [keys::session(&session.digest)]).arg(idle).arg(&session.fields()[..])]
     });
     let replies = db.call_many(calls.collect()).await?;
-    let result = |reply| match decode::value::<u8>(reply)? {
-        0 => Ok(ListResult::NoAccount),
-        2 => Ok(ListResult::EpochChanged),
-        _ => Ok(ListResult::Listed),
-    };
-    replies.into_iter().step_by(2).map(result).collect()
+    replies.into_iter().step_by(2).map(list_result).collect()
 }
 
 /// The result of a change of a password.
@@ -103,28 +96,49 @@ pub(super) async fn change_password(
 /// Sessions that are deleted in one pass.
 const ENDED: isize = 1_000;
 
-/// The digests of sessions that a change of the password ends, newest first, at most a thousand. One command.
-pub(super) async fn list_ended(db: &Db, user: UserId) -> Result<Vec<String>, Error> {
-    db.read(cmd("ZRANGE").arg(keys::ended_sessions(user)).arg(0).arg(ENDED - 1).arg("REV").take()).await
+/// The digests and ids of sessions that a change of the password ends, newest first, at most a thousand. One command.
+pub(super) async fn list_ended(db: &Db, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
+    let command = cmd("ZRANGE").arg(keys::ended_sessions(user)).arg(0).arg(ENDED - 1).arg("REV").arg("WITHSCORES").take();
+    Ok(with_ids(db.read(command).await?))
 }
 
-/// Deletes sessions of [`list_ended`], and removes them from it afterwards. Two pipelines.
-pub(super) async fn delete_ended(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
-    db.write_many(digests.iter().map(|digest| cmd("UNLINK").arg(keys::session(digest)).take()).collect()).await?;
+/// Deletes sessions: their tokens are invalid as soon as this returns. One pipeline.
+pub(super) async fn delete(db: &Db, digests: &[String]) -> Result<(), Error> {
+    db.write_many(digests.iter().map(|digest| cmd("UNLINK").arg(keys::session(digest)).take()).collect()).await.map(drop)
+}
+
+/// Removes deleted sessions from [`list_ended`]. One command.
+pub(super) async fn remove_from_ended(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
     db.write_many(vec![cmd("ZREM").arg(keys::ended_sessions(user)).arg(digests).take()]).await.map(drop)
 }
 
-/// Adds a session to its account's list; `false` if the account was deleted. One script.
-pub(super) async fn list_session(db: &Db, session: (&str, UserId, SessionId), absolute: Millis) -> Result<bool, Error> {
-    let (digest, user, id) = session;
-    let call = Call::new(&LIST_SESSION, [keys::sessions(user), user_key(user)]);
-    db.call(call.arg(digest).arg(id.0).arg(absolute)).await
+/// Adds a session to its account's list; with an `epoch` of device tokens, only while the account has it. One script.
+pub(super) async fn list_session(
+    db: &Db,
+    session: (&str, UserId, SessionId),
+    absolute: Millis,
+    epoch: Option<&str>,
+) -> Result<ListResult, Error> {
+    list_result(db.call(list_call(session, absolute, epoch)).await?)
+}
+
+fn list_call((digest, user, id): (&str, UserId, SessionId), absolute: Millis, epoch: Option<&str>) -> Call {
+    let call = Call::new(&LIST_SESSION, [keys::sessions(user), user_key(user)]).arg(digest).arg(id.0).arg(absolute);
+    if let Some(epoch) = epoch { call.arg(epoch) } else { call }
+}
+
+fn list_result(reply: Value) -> Result<ListResult, Error> {
+    match decode::value::<u8>(reply)? {
+        0 => Ok(ListResult::NoAccount),
+        2 => Ok(ListResult::EpochChanged),
+        _ => Ok(ListResult::Listed),
+    }
 }
 
 /// Adds a session to its account's list, if both exist. A read and a script.
 pub(super) async fn restore_to_list(db: &Db, session: (&str, UserId, SessionId), absolute: Millis) -> Result<(), Error> {
     if db.read::<bool>(cmd("EXISTS").arg(keys::session(session.0)).take()).await? {
-        list_session(db, session, absolute).await?;
+        list_session(db, session, absolute, None).await?;
     }
     Ok(())
 }
@@ -147,11 +161,17 @@ pub(super) async fn unlist(db: &Db, user: UserId, digests: &[String]) -> Result<
     db.write_many(vec![cmd("ZREM").arg(keys::sessions(user)).arg(digests).take()]).await.map(drop)
 }
 
-/// The digests and ids of an account's listed sessions, newest first; some may have ended.
-pub(super) async fn list(db: &Db, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
-    let command = cmd("ZRANGE").arg(keys::sessions(user)).arg(0).arg(2 * MAX_SESSIONS).arg("REV").arg("WITHSCORES").take();
-    let listed: Vec<(String, f64)> = db.read(command).await?;
-    Ok(listed.into_iter().map(|(digest, id)| (digest, SessionId(id as u64))).collect())
+/// The digests and ids of an account's listed sessions, newest first; some may have ended. Also whether [`list_ended`] has any. One pipeline.
+pub(super) async fn list(db: &Db, user: UserId) -> Result<(Vec<(String, SessionId)>, bool), Error> {
+    let list = cmd("ZRANGE").arg(keys::sessions(user)).arg(0).arg(2 * MAX_SESSIONS).arg("REV").arg("WITHSCORES").take();
+    let has_ended = cmd("EXISTS").arg(keys::ended_sessions(user)).take();
+    let mut replies = db.read_many(vec![list, has_ended]).await?.into_iter();
+    let listed = with_ids(decode::value(replies.next().unwrap_or_default())?);
+    Ok((listed, decode::value(replies.next().unwrap_or_default())?))
+}
+
+fn with_ids(listed: Vec<(String, f64)>) -> Vec<(String, SessionId)> {
+    listed.into_iter().map(|(digest, id)| (digest, SessionId(id as u64))).collect()
 }
 
 /// The digest of one session of an account.
@@ -182,6 +202,6 @@ pub(super) async fn end_in_steps(db: &Db, user: UserId, digests: &[String]) -> R
     if digests.is_empty() {
         return Ok(());
     }
-    db.write_many(digests.iter().map(|digest| cmd("UNLINK").arg(keys::session(digest)).take()).collect()).await?;
-    db.write_many(vec![cmd("ZREM").arg(keys::sessions(user)).arg(digests).take()]).await.map(drop)
+    delete(db, digests).await?;
+    unlist(db, user, digests).await
 }

@@ -153,11 +153,6 @@ pub(super) async fn has_password(db: &Db, id: UserId) -> Result<bool, Error> {
     db.read(cmd("EXISTS").arg(keys::password(id)).take()).await
 }
 
-/// Reads the password hash of an account.
-pub(super) async fn password(db: &Db, id: UserId) -> Result<Option<String>, Error> {
-    db.read(cmd("GET").arg(keys::password(id)).take()).await
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -235,6 +235,14 @@ pub fn publish_change(app: &App, id: u64) {
     });
 }
 
+/// As [`publish_change`], but returns after it was published.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn publish_change_now(app: &App, id: u64) -> Result<(), Error> {
+    store::publish_change(app.db(), id).await
+}
+
 /// Publishes in the background that an account has become private or public. A process that does not receive this notices the change at the next
 /// read.
 pub fn publish_privacy(app: &App, id: UserId) {

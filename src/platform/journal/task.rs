@@ -156,6 +156,9 @@ pub enum Task {
         /// Whether the session was revoked and its key must be deleted.
         #[serde(rename = "ends")]
         is_revoked: bool,
+        /// The epoch of the account's device tokens when the password was verified: the session is listed only while the account has it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        epoch: Option<String>,
     },
     /// An account whose password may have changed: the sessions that the change ends are deleted.
     Password {
@@ -363,7 +366,10 @@ mod tests {
             (Task::Branch { author: None, comment }, r#"{"Branch":{"author":null,"comment":{"status":2,"number":3}}}"#),
             (Task::Thread { status }, r#"{"Thread":{"status":2}}"#),
             (Task::Account { user, login: "ada".into(), former: vec![] }, r#"{"Account":{"user":1,"login":"ada"}}"#),
-            (Task::Session { user, digest: "d".into(), is_revoked: true }, r#"{"Session":{"user":1,"digest":"d","ends":true}}"#),
+            (
+                Task::Session { user, digest: "d".into(), is_revoked: true, epoch: None },
+                r#"{"Session":{"user":1,"digest":"d","ends":true}}"#,
+            ),
             (Task::Backfill { feed: Feed::List(UserListId(5)) }, r#"{"Refill":{"feed":{"List":5}}}"#),
             (Task::Campaign { owner: user, campaign: CampaignId(6) }, r#"{"Campaign":{"owner":1,"campaign":6}}"#),
             (Task::Website { owner: user, website: WebsiteId(7) }, r#"{"Website":{"owner":1,"website":7}}"#),

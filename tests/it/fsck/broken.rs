@@ -82,11 +82,11 @@ pub(super) const OF_SESSIONS: &[Case] = &[
     (&["ZADD sessions:{$ada} $old $digest"], &["session:{$digest}: is not listed in sessions:{$ada} with its id"]),
     (&["PERSIST sessions:{$ada}"], &["sessions:{$ada}: has no time to live"]),
     (&["COPY sessions:{$ada} sessions:{$old}"], &["sessions:{$old}: there is no such account"]),
-    (&["COPY sessions:{$ada} sessions_ended:{$ada}"], &[]),
-    (&["RENAME sessions:{$ada} sessions_ended:{$ada}"], &[]),
+    (&["COPY sessions:{$ada} sessions_ended:{$ada}"], &[ENDED]),
+    (&["RENAME sessions:{$ada} sessions_ended:{$ada}"], &[ENDED]),
     (
         &["COPY sessions:{$ada} sessions_ended:{$ada}", "PERSIST sessions_ended:{$ada}"],
-        &["sessions_ended:{$ada}: has no time to live"],
+        &["sessions_ended:{$ada}: has no time to live", ENDED],
     ),
     (&["COPY sessions:{$ada} sessions_ended:{$old}"], &["sessions_ended:{$old}: there is no such account"]),
     (
@@ -702,6 +702,7 @@ pub(super) const OF_COMMENTS: &[Case] = &[
     (&["SET comment:{$second} 1"], &["comment:{$second}: is not a key of Waxwing"]),
 ];
 
+const ENDED: &str = "sessions_ended:{$ada}: has sessions that a change of the password has ended";
 const ORDER_C1: &str = "replies:{$second}:new: $c1 is not in replies:{$second}:talk, or not where it should be";
 
 #[tokio::test]

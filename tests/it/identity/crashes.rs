@@ -13,7 +13,7 @@ use waxwing::base::error::Outcome;
 use waxwing::base::viewer::Viewer;
 use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
-use waxwing::domains::sessions::service as sessions;
+use waxwing::domains::sessions::service::{self as sessions, NewPassword};
 use waxwing::domains::users::service as users;
 
 const NEW: &str = "battery staple";
@@ -48,7 +48,10 @@ impl World {
     async fn apply(&self, app: &App, change: Change) -> Outcome<()> {
         let id = self.viewer.user;
         match change {
-            Change::Password => sessions::change_password(app, &self.viewer, RIGHT, NEW).await.map(drop),
+            Change::Password => {
+                let input = NewPassword { current: RIGHT, new: NEW, device_token: None };
+                sessions::change_password(app, &self.viewer, input).await.map(drop)
+            }
             Change::Login => users::change_login(app, id, "lovelace", RIGHT, None).await.map(drop),
             Change::LoginBack => users::change_login(app, id, "ada", RIGHT, None).await.map(drop),
             Change::Case => users::change_login(app, id, "ADA", RIGHT, None).await.map(drop),

@@ -1,9 +1,11 @@
 //! `changePassword`, and hashes with outdated parameters.
 
-use super::{RIGHT, another_session, assert_no_findings, assert_refused, change_password, log_in, session_ids, sessions_of};
-use crate::support::{Socket, TestApp, error_codes, user_error_codes};
+use super::{RIGHT, another_session, assert_no_findings, assert_refused, change_password, log_in, run, session_ids, sessions_of};
+use crate::support::{Actor, Socket, TestApp, TestServer, error_codes, user_error_codes};
 use argon2::password_hash::{PasswordHasher, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
 use std::time::{Duration, Instant};
 use waxwing::base::config::Config;
@@ -96,23 +98,72 @@ async fn a_wrong_current_password_is_counted_as_a_failed_log_in_of_the_device() 
 async fn a_new_password_revokes_device_tokens() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
-    let query = "mutation($i: LogInInput!) { logIn(input: $i) { session { deviceToken } } }";
-    let token = async |password: &str, known: Option<&str>| {
-        let input = json!({ "login": "ada", "password": password, "deviceToken": known });
-        let mut response = app.anonymous().gql(query, json!({ "i": input })).await;
-        response["data"]["logIn"]["session"]["deviceToken"].take().as_str().expect("a token").to_owned()
-    };
-    let device = token(RIGHT, None).await;
-    assert_eq!(token(RIGHT, Some(&device)).await, device, "a young token is kept");
+    let device = device_token(&app, RIGHT, None).await;
+    assert_eq!(device_token(&app, RIGHT, Some(&device)).await, device, "a young token is kept");
     change_password(&ada, RIGHT, RIGHT).await;
-    assert_ne!(token(RIGHT, Some(&device)).await, device);
+    assert_ne!(device_token(&app, RIGHT, Some(&device)).await, device);
 }
 
 /// A hash with the parameters of another time.
-fn outdated_hash(password: &str) -> String {
+pub(super) fn outdated_hash(password: &str) -> String {
     let hasher = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(1_024, 1, 1, None).expect("parameters"));
     let salt = SaltString::encode_b64(b"some salt of old").expect("a salt");
     hasher.hash_password(password.as_bytes(), &salt).expect("a hash").to_string()
+}
+
+/// The token of a device that logs in.
+pub(super) async fn device_token(app: &TestServer, password: &str, known: Option<&str>) -> String {
+    let query = "mutation($i: LogInInput!) { logIn(input: $i) { session { deviceToken } } }";
+    let input = json!({ "login": "ada", "password": password, "deviceToken": known });
+    let mut response = app.anonymous().gql(query, json!({ "i": input })).await;
+    response["data"]["logIn"]["session"]["deviceToken"].take().as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
+}
+
+/// The device in a token.
+fn device_of(token: &str) -> Vec<u8> {
+    URL_SAFE_NO_PAD.decode(token).expect("base64")[9..17].to_vec()
+}
+
+#[tokio::test]
+async fn the_device_that_changes_the_password_stays_known() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let change = async |actor: &Actor, known: Option<&str>| {
+        let query = "mutation($i: ChangePasswordInput!) { changePassword(input: $i) { deviceToken userErrors { code } } }";
+        let input = json!({ "currentPassword": RIGHT, "newPassword": RIGHT, "deviceToken": known });
+        let mut response = actor.gql(query, json!({ "i": input })).await;
+        response["data"]["changePassword"]["deviceToken"].take().as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
+    };
+    let first = device_token(&app, RIGHT, None).await;
+    let second = change(&ada, Some(&first)).await;
+    assert!(second != first && device_of(&second) == device_of(&first), "the same device with another token");
+    assert_eq!(device_token(&app, RIGHT, Some(&second)).await, second, "it is known");
+    assert_ne!(device_of(&device_token(&app, RIGHT, Some(&first)).await), device_of(&first), "the token before is revoked");
+    for unknown in [None, Some(first.as_str()), Some("x")] {
+        let third = change(&ada, unknown).await;
+        assert_ne!(device_of(&third), device_of(&first), "{unknown:?}");
+        assert_eq!(device_token(&app, RIGHT, Some(&third)).await, third, "a new device, as by a log-in");
+    }
+    let known = device_token(&app, RIGHT, None).await;
+    assert_ne!(device_of(&change(&bea, Some(&known)).await), device_of(&known), "another account's");
+}
+
+#[tokio::test]
+async fn an_account_without_a_password_cannot_be_asked_for_it() {
+    let limit =
+        |limit: Limit| if limit == Limit::LogInsOfDevice { "2/1h".parse().expect("a quota") } else { limit.default_quota() };
+    let app = TestApp::with(Config { rates: Some(RateLimits::new(limit)), ..Config::default() }).await;
+    let ada = app.user("ada").await;
+    app.redis.run::<()>(&["DEL", &format!("password:{{{}}}", ada.user_id().0)]);
+    assert_eq!(ada.run("MyAccount", json!({})).await["data"]["viewerAccount"]["hasPassword"], false);
+    for password in [RIGHT, "wrong", ""] {
+        assert_refused(&change_password(&ada, password, NEW).await, "FORBIDDEN", &[]);
+        let input = json!({ "login": "lovelace", "password": password });
+        assert_refused(&run(&ada, "ChangeLogin", "changeLogin", input).await, "FORBIDDEN", &[]);
+        let refused = ada.mutate("deleteAccount", json!({ "password": password }), "deletedUserId").await;
+        assert_refused(&refused, "FORBIDDEN", &[]);
+    }
+    assert_eq!(user_error_codes(&log_in(&app, "ada", RIGHT).await), ["WRONG_CREDENTIALS"]);
 }
 
 #[tokio::test]

@@ -1,10 +1,11 @@
 //! Passwords of accounts: their verification for actions that a session does not suffice for, and new hashes.
 
 use super::super::attempt::{Attempt, KnownDevice, TriedLogin};
+use super::super::device::DeviceTokens;
 use super::super::model::{self, PasswordRecord, User};
 use super::super::{password, store};
 use crate::app::App;
-use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{SessionId, UserId};
 use crate::platform::rates::Subject;
 use std::sync::Arc;
@@ -13,15 +14,44 @@ use std::sync::Arc;
 pub struct VerifiedPassword {
     /// The account.
     pub user: Arc<User>,
-    /// The hash that it was compared with.
+    record: PasswordRecord,
+}
+
+/// What replaces a verified password.
+pub struct PasswordReplacement {
+    /// The hash of the new password.
     pub hash: String,
+    /// A new epoch of device tokens, which revokes those before.
+    pub device_epoch: String,
+    /// The token of the device, once the password is replaced.
+    pub device_token: String,
+}
+
+impl VerifiedPassword {
+    /// The hash that the password was compared with.
+    pub fn hash(&self) -> &str {
+        &self.record.hash
+    }
+
+    /// Hashes a new password that [`check_new`] has accepted, and issues a token for the device with the token `device`: a known one stays the same device.
+    /// Nothing is stored. One hash.
+    ///
+    /// # Errors
+    /// `OVERLOADED` if the queue for hashes is full.
+    pub async fn replace(&self, app: &App, new: String, device: Option<&str>) -> Result<PasswordReplacement, Error> {
+        let (id, tokens) = (self.user.id, DeviceTokens::of(app).await?);
+        let after = PasswordRecord { hash: password::hash(app, new).await?, device_epoch: new_device_epoch() };
+        let device = device.and_then(|token| tokens.open(token, app.now()));
+        let device_token = tokens.issue(id, &after, device.filter(|it| tokens.is_known(it, id, &self.record)), app.now());
+        Ok(PasswordReplacement { hash: after.hash, device_epoch: after.device_epoch, device_token })
+    }
 }
 
 /// Verifies the password of the account `id`, for actions that a session does not suffice for. A wrong one is charged like a failed log-in
 /// on a known device, by `session`; without a session like on an unknown one.
 ///
 /// # Errors
-/// `WRONG_CREDENTIALS` at `password`; `UNAUTHENTICATED` if the account was deleted; `RATE_LIMITED`; `OVERLOADED`.
+/// `WRONG_CREDENTIALS` at `password`; `FORBIDDEN` if the account has no password; `UNAUTHENTICATED` if the account was deleted; `RATE_LIMITED`; `OVERLOADED`.
 pub async fn verify_password(app: &App, id: UserId, password: &str, session: Option<SessionId>) -> Outcome<Arc<User>> {
     Ok(verify_field(app, id, password, session, "password").await?.user)
 }
@@ -41,15 +71,28 @@ pub async fn verify_field(
     let known = session.map(|session| KnownDevice { account: id, bucket: Subject::session(id, session) });
     let attempt = Attempt::begin(app, TriedLogin::Account(id), None, known).await?;
     let comparison = async {
-        let hash = store::password(app.db(), id).await?;
-        let is_right = password::verify(app, model::password(password).unwrap_or_default(), hash.clone()).await?;
-        Ok(hash.filter(|_| is_right))
+        let Some(record) = store::password_record(app.db(), id).await? else { return Ok(None) };
+        let tried = model::password(password).unwrap_or_default();
+        Ok(Some((password::verify(app, tried, Some(record.hash.clone())).await?, record)))
     };
-    let (attempt, verified) = attempt.run_or_refund(app, comparison).await?;
-    let wrong = || UserError::new(UserErrorCode::WrongCredentials, "The password is wrong.", &[field]);
-    let hash = verified.ok_or_else(wrong)?;
+    let (attempt, compared) = attempt.run_or_refund(app, comparison).await?;
+    let Some((is_right, record)) = compared else {
+        attempt.refund(app).await;
+        return Err(no_password(app, id).await?);
+    };
+    if !is_right {
+        return Err(UserError::new(UserErrorCode::WrongCredentials, "The password is wrong.", &[field]).into());
+    }
     attempt.refund(app).await;
-    Ok(VerifiedPassword { user, hash })
+    Ok(VerifiedPassword { user, record })
+}
+
+/// The refusal of an account that has no password, or was deleted meanwhile.
+async fn no_password(app: &App, id: UserId) -> Result<Refusal, Error> {
+    if !store::exists(app.db(), id).await? {
+        return Ok(Error::Unauthenticated.into());
+    }
+    Ok(UserError::new(UserErrorCode::Forbidden, "This account has no password.", &[]).into())
 }
 
 /// Validates and normalizes a new password, which the input has in `field`.
@@ -60,16 +103,8 @@ pub fn check_new(text: &str, field: &'static str) -> Outcome<String> {
     Ok(model::new_password(text, field)?)
 }
 
-/// Hashes a password that [`check_new`] has accepted. One hash.
-///
-/// # Errors
-/// `OVERLOADED` if the queue for hashes is full.
-pub async fn hash(app: &App, password: String) -> Result<String, Error> {
-    password::hash(app, password).await
-}
-
 /// A new epoch of device tokens, which revokes those before.
-pub fn new_device_epoch() -> String {
+pub(super) fn new_device_epoch() -> String {
     rand::random::<u32>().to_string()
 }
 
@@ -82,8 +117,8 @@ pub async fn has_password(app: &App, id: UserId) -> Result<bool, Error> {
 }
 
 /// Makes a new hash of a password that was just verified, if its hash has other parameters than new ones, and returns the stored record. Costs nothing for
-/// a current hash; otherwise a hash and a script. A failure changes nothing: the next log-in tries again. The new hash revokes the account's device tokens,
-/// and the log-in returns a new one.
+/// a current hash; otherwise a hash and a script, and a read if the hash may have been replaced by another log-in. A failure changes nothing: the next log-in
+/// tries again. The new hash revokes the account's device tokens, and the log-in returns a new one.
 pub(super) async fn update_outdated_hash(app: &App, id: UserId, record: PasswordRecord, password: String) -> PasswordRecord {
     if !password::is_outdated(&record.hash) {
         return record;
@@ -93,11 +128,13 @@ pub(super) async fn update_outdated_hash(app: &App, id: UserId, record: Password
         Ok::<_, Error>(store::replace_password(app.db(), id, &record.hash, &hash).await?.then_some(hash))
     };
     match replaced.await {
-        Ok(Some(hash)) => PasswordRecord { hash, ..record },
-        Ok(None) => record,
+        Ok(Some(hash)) => return PasswordRecord { hash, ..record },
+        Ok(None) => {}
         Err(error) => {
             tracing::warn!(%error, "the hash of a password with old parameters was not replaced; the next log-in tries again");
-            record
         }
     }
+    // A token for the hash before would be invalid. With the same epoch, a hash that is another one now is of the same password.
+    let now = store::password_record(app.db(), id).await.ok().flatten();
+    now.filter(|now| now.device_epoch == record.device_epoch).unwrap_or(record)
 }
