@@ -231,7 +231,9 @@ fn run_pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Opti
             Task::Website { owner, website } => ads::settle_website(app, owner, website).await.map(|_| None),
             Task::Suspension { user } => ads::settle_suspension(app, user, progress).await,
             Task::Account { user, login, former } => accounts::settle(app, user, (&login, &former), progress).await,
-            Task::Login { user, login, version } => users::settle_login_change(app, user, &login, version).await.map(|()| None),
+            Task::Login { user, login, former, version } => {
+                users::settle_login_change(app, user, (&login, &former), version).await.map(|()| None)
+            }
             Task::Session { user, digest, is_revoked, epoch } => {
                 sessions::settle(app, user, &digest, is_revoked, epoch.as_deref()).await.map(|()| None)
             }

@@ -131,6 +131,13 @@ pub enum Remedy {
     TrimSessions(UserId),
     /// Deletes the sessions that a change of the password has ended.
     EndSessions(UserId),
+    /// Withdraws a claim of a login whose change was not made.
+    SettleLogin {
+        /// The account that claims it.
+        user: UserId,
+        /// The login, in lower case.
+        login: String,
+    },
     /// Makes the idempotency keys of an account and their times agree.
     RepairIdempotencyKeys(UserId),
     /// Settles a mute: the muted account's side.
@@ -308,6 +315,7 @@ impl Remedy {
             Self::ListSession { .. } => "list a session",
             Self::TrimSessions(_) => "trim a list of sessions",
             Self::EndSessions(_) => "end sessions after a change of the password",
+            Self::SettleLogin { .. } => "withdraw a claim of a login",
             Self::RepairIdempotencyKeys(_) => "repair idempotency keys",
             Self::SettleFollow { .. } => "settle a follow",
             Self::SettleMute { .. } => "settle a mute",

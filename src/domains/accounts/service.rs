@@ -74,9 +74,12 @@ pub async fn purge(app: &App, id: UserId, login: &str, mut on_stage: impl FnMut(
     Ok(())
 }
 
+/// Attempts of a deletion while the account changes its login.
+const ATTEMPTS: usize = 5;
+
 /// Writes the journal, makes the commit, and deletes the data that must be deleted before the request returns. Begins again if the login changes meanwhile.
 async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option<Progress>), Error> {
-    loop {
+    for _ in 0..ATTEMPTS {
         let user = users::find(app, id).await?;
         let login = user.as_ref().map_or(login, |user| &user.login);
         let history = user.as_ref().map_or(LoginHistory::NONE, |user| user.logins.clone());
@@ -95,6 +98,7 @@ async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option
         }
         return Ok((lease, next));
     }
+    Err(Error::Overloaded)
 }
 
 /// Runs one pass over the remaining data of a deleted account, a thousand keys at most: `login` is its last login, with those before. Returns where the next

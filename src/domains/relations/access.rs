@@ -225,7 +225,7 @@ pub async fn find(loaders: &Loaders, id: UserId) -> Result<Option<Arc<User>>, Er
     Ok(account.filter(|_| policy::can_discover(relationship)))
 }
 
-/// The account with this login, ignoring case, if the viewer can discover it. One HGET, then the cost of [`find`]; no round trip for an invalid login.
+/// The account that has this login, ignoring case, or has it reserved, if the viewer can discover it. One HMGET, then the cost of [`find`]; no round trip for an invalid login.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -82,7 +82,7 @@ async fn check_users(reader: &AuditReader, users: &[UserId], found: &mut Finding
         let values: Vec<Option<String>> = fields.read(id).unwrap_or_default();
         hash::check_fields::<User>(&keys::user(*id), id.0, &values, |name, value| remedy_for_field(*id, name, value), found);
         check_relations_version(reader, *id, hash::value_of::<User>(&values, "relations"), found);
-        check_login_history(*id, hash::value_of::<User>(&values, "logins"), found);
+        check_login_history(reader, *id, hash::value_of::<User>(&values, "logins"), found);
         check_device_epoch(reader, *id, values.get(names.len()).cloned().flatten(), found);
         if let Some(login) = hash::value_of::<User>(&values, "login").filter(|_| !reader.is_young(id.0)) {
             logins.push((*id, login.to_ascii_lowercase()));
@@ -163,23 +163,31 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
         }
     }
     let ids = holders.iter().map(|(_, _, id)| *id);
-    let logins = reader.query(ids, |id| cmd("HMGET").arg(keys::user(id)).arg("id").arg("login").take()).await?;
+    let fields = |id| cmd("HMGET").arg(keys::user(id)).arg("id").arg("login").arg("logins").take();
+    let logins = reader.query(ids, fields).await?;
+    type Stored = (Option<String>, Option<String>, Option<String>);
     let is_other = |id: &UserId, login: &str| {
-        let (_, stored): (Option<String>, Option<String>) = logins.read(id).unwrap_or_default();
+        let (_, stored, _): Stored = logins.read(id).unwrap_or_default();
         stored.is_some_and(|stored| !stored.eq_ignore_ascii_case(login))
     };
     let changed = holders.iter().filter(|(_, login, id)| is_other(id, login)).map(|(_, login, _)| login.as_str());
-    let young = holders_of_logins(reader, changed).await?;
-    let is_young = |holders: &LoginHolders| holders.claimed_at().is_some_and(|at| reader.now() < at + LEASE);
-    let is_just_claimed: BTreeSet<&str> = young.iter().filter(|(_, it)| is_young(it)).map(|(login, _)| login.as_str()).collect();
+    let changed = holders_of_logins(reader, changed).await?;
     for (key, login, id) in holders {
-        let (stored_id, stored_login): (Option<String>, Option<String>) = logins.read(&id).unwrap_or_default();
-        let id = id.0;
-        let remedy = drop_claim(key, login, &id.to_string());
+        let (stored_id, stored_login, history): Stored = logins.read(&id).unwrap_or_default();
+        let claim = changed.get(login.as_str()).and_then(|holders| holders.claim_of(id));
         // A change of the login claims it before it is made.
-        if is_just_claimed.contains(login.as_str()) {
+        if claim.is_some_and(|(_, at)| reader.now() < at + LEASE) {
             continue;
         }
+        let history = history.map_or(LoginHistory::NONE, LoginHistory::of_text);
+        let is_former = || history.former().iter().any(|former| former.login == *login);
+        // The change may be in progress, which only settling it decides.
+        let remedy = if claim.is_some() || is_former() {
+            [Remedy::SettleLogin { user: id, login: login.clone() }]
+        } else {
+            drop_claim(key, login, &id.0.to_string())
+        };
+        let id = id.0;
         match stored_login {
             None if stored_id.is_none() => {
                 found.add_repairable(key, format!("the login {login:?} is claimed by {id}, which is not an account"), remedy);
@@ -196,8 +204,37 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
     Ok(())
 }
 
+/// Checks times that say that an account has a login, as (key, field, times): it has the login, or claims it for a change.
+async fn check_open_periods(
+    reader: &AuditReader,
+    periods: &[&(String, String, String)],
+    found: &mut Findings,
+) -> Result<(), Error> {
+    let open = periods.iter().filter_map(|(key, field, text)| {
+        let (holders, login) = (LoginHolders::new(None, text), field.trim_end_matches('@'));
+        let account = holders.current(reader.now())?;
+        let (_, at) = holders.claim_of(account)?;
+        (reader.now() >= at + LEASE).then_some((key, login, account))
+    });
+    let open: Vec<(&String, &str, UserId)> = open.collect();
+    let claims =
+        reader.query(open.iter().map(|(key, login, _)| (*key, *login)), |(key, login)| cmd("HEXISTS").arg(key).arg(login).take());
+    let claims = claims.await?;
+    let logins = reader.query(open.iter().map(|(.., id)| *id), |id| cmd("HGET").arg(keys::user(id)).arg("login").take()).await?;
+    for (key, login, id) in open {
+        let stored: Option<String> = logins.read(&id);
+        // With a claim, it is the claim that is checked; an account that does not exist is reported with all times.
+        if claims.read::<u64>(&(key, login)) == Some(0) && stored.is_some_and(|stored| !stored.eq_ignore_ascii_case(login)) {
+            let what = format!("the times of the login {login:?} say that {} has it, which has another login", id.0);
+            found.add_repairable(key, what, [Remedy::SettleLogin { user: id, login: login.to_owned() }]);
+        }
+    }
+    Ok(())
+}
+
 /// Checks the times in which accounts had logins, as (key, field, times): they can be read, and name accounts that exist.
 async fn check_periods(reader: &AuditReader, periods: &[&(String, String, String)], found: &mut Findings) -> Result<(), Error> {
+    check_open_periods(reader, periods, found).await?;
     let accounts = |text: &str| LoginHolders::new(None, text).all().collect::<Vec<_>>();
     let missing = reader.missing_accounts(periods.iter().flat_map(|(.., text)| accounts(text))).await?;
     for (key, field, text) in periods {
@@ -228,11 +265,11 @@ async fn check_periods(reader: &AuditReader, periods: &[&(String, String, String
     Ok(())
 }
 
-/// The history of the logins of an account must be one that can be read. Without it, former logins are no longer reserved.
-fn check_login_history(id: UserId, history: Option<&str>, found: &mut Findings) {
+/// The history of the logins of an account must be one that can be read. It is replaced by one without logins, whose version is higher than any before.
+fn check_login_history(reader: &AuditReader, id: UserId, history: Option<&str>, found: &mut Findings) {
     let Some(text) = history.filter(|text| LoginHistory::parse(text).is_none()) else { return };
-    let key = keys::user(id);
-    let remedy = Remedy::SetField { key: key.clone(), field: "logins".to_owned(), found: Some(text.to_owned()), value: None };
+    let (key, value) = (keys::user(id), Some(reader.now().to_string()));
+    let remedy = Remedy::SetField { key: key.clone(), field: "logins".to_owned(), found: Some(text.to_owned()), value };
     found.add_repairable_with(&key, "its logins cannot be read", format!("{text:?}"), [remedy]);
 }
 

@@ -20,8 +20,8 @@ pub mod passwords;
 
 pub use super::model::{Credentials, ProfileChange, Registration};
 pub use logins::{
-    accounts_by_login, change_login, claim_login, delete, find_by_logins, find_id_by_login, login_holders, settle_login,
-    settle_login_change,
+    accounts_by_login, change_login, claim_login, delete, find_by_logins, find_id_by_login, login_holders, settle_claim,
+    settle_login, settle_login_change,
 };
 pub use passwords::verify_password;
 

@@ -64,12 +64,12 @@ hash_record!(User {
     "logins" => logins
 });
 
-/// A history that cannot be read is none: the audit reports it.
+/// A history that cannot be read has no logins: the audit reports it.
 impl HashValue for LoginHistory {
     const FORM: Form = Form::Optional;
 
     fn read([text]: [Option<StoredText>; 1]) -> Result<Option<Self>, Error> {
-        Ok(Some(text.and_then(|text| Self::parse(&text.0)).unwrap_or_default()))
+        Ok(Some(text.map_or(Self::NONE, |text| Self::of_text(text.0))))
     }
 
     fn write(&self) -> Option<[String; 1]> {
@@ -77,7 +77,8 @@ impl HashValue for LoginHistory {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.former().iter().map(|former| size_of_val(former) + former.login.len()).sum()
+        let former: usize = self.former().iter().map(|former| size_of_val(former) + former.login.len()).sum();
+        former + self.unreadable().map_or(0, str::len)
     }
 }
 

@@ -144,6 +144,8 @@ pub enum Task {
         user: UserId,
         /// The new login, in lower case.
         login: String,
+        /// The login before, in lower case.
+        former: String,
         /// The version of the account's history with the change.
         version: u64,
     },
@@ -412,7 +414,10 @@ mod tests {
             (Task::DirectChat { low: user, high: UserId(4) }, r#"{"DirectChat":{"low":1,"high":4}}"#),
             (Task::ChatText { chat: ChatId(7), sequence: 5 }, r#"{"ChatText":{"chat":7,"sequence":5}}"#),
             (Task::Password { user }, r#"{"Password":{"user":1}}"#),
-            (Task::Login { user, login: "ada".into(), version: 2 }, r#"{"Login":{"user":1,"login":"ada","version":2}}"#),
+            (
+                Task::Login { user, login: "ada".into(), former: "bea".into(), version: 2 },
+                r#"{"Login":{"user":1,"login":"ada","former":"bea","version":2}}"#,
+            ),
         ]
     }
 

@@ -53,6 +53,13 @@ pub(super) const OF_ACCOUNTS: &[Case] = &[
     (&["HSET $shard ada@ $ada:1:0:1"], &[]),
     (&["HSET $shard ada@ $ada:1:0"], &["$shard: the times of the login \"ada\" cannot be read"]),
     (&["HSET $shard ada@ $old:1:2:1"], &["$shard: the times of the login \"ada\" name $old, which is not an account"]),
+    (
+        &["HDEL $shard ada", "HSET $shard ada@ $bob:1:0:1"],
+        &[
+            "user:{$ada}: does not hold its login \"ada\"",
+            "$shard: the times of the login \"ada\" say that $bob has it, which has another login",
+        ],
+    ),
     (&["HSET users:{0} ada@ $ada:1:0:1"], &["users:{0}: the times of the login \"ada\" belong to another shard"]),
     (&["HSET user:{$ada} logins some"], &["user:{$ada}: its logins cannot be read"]),
     (&["SET freed:{7}:_e5DDUC9V97qwYbNl5ADPQ 1772323200000 PX 90000"], &[]),

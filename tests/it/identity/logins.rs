@@ -1,9 +1,9 @@
 //! `changeLogin`: what it changes, what stays reserved, and what mentions refer to.
 
-use super::{DAY_MS, RIGHT, assert_no_findings, assert_refused, change_login, found_by, log_in, run, sign_up};
+use super::{DAY_MS, RIGHT, assert_no_findings, assert_refused, change_login, claims_of, found_by, log_in, run, sign_up};
 use crate::conversations::reply;
 use crate::edits::edit;
-use crate::live::open_statuses;
+use crate::live::{LiveSubscription, open_statuses};
 use crate::support::{Actor, TestApp, error_codes, references, user_error_codes};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
@@ -141,6 +141,59 @@ async fn failed_log_ins_count_together_by_both_logins() {
     }
 }
 
+/// While an account changes its login, it has claimed two.
+#[tokio::test]
+async fn failed_log_ins_count_together_during_a_change() {
+    let limit = |limit: Limit| if limit == Limit::LogIns { "3/1h".parse().expect("a quota") } else { limit.default_quota() };
+    let app = TestApp::with(Config { rates: Some(RateLimits::new(limit)), ..Config::default() }).await;
+    let ada = app.user("ada").await;
+    app.redis.run::<()>(&["HSET", &claims_of("lovelace"), "lovelace", &ada.user_id().0.to_string()]);
+    for login in ["ada", "lovelace", "Ada"] {
+        assert_eq!(user_error_codes(&log_in(&app, login, "wrong").await), ["WRONG_CREDENTIALS"], "{login}");
+    }
+    for login in ["ada", "lovelace"] {
+        let input = json!({ "input": { "login": login, "password": RIGHT } });
+        assert_eq!(error_codes(&app.anonymous().run("LogIn", input).await), ["RATE_LIMITED"], "{login}");
+    }
+}
+
+/// A filter of logins is one of their accounts.
+#[tokio::test]
+async fn the_public_stream_follows_accounts_through_changes_of_their_logins() {
+    let app = TestApp::start().await;
+    let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
+    let open = async |login: &str| {
+        let filter = json!({ "follow": [login] });
+        LiveSubscription::open(&app, None, "PublicStream", json!({ "filter": filter })).await.until_listening().await
+    };
+    let mut before = open("ada").await;
+    change_login(&ada, "lovelace").await;
+    let mut streams = [open("ada").await, open("lovelace").await];
+    let expected = ["one @ada", "two @lovelace", "by herself"];
+    cyd.post(expected[0]).await;
+    let second = cyd.post(expected[1]).await;
+    ada.post(expected[2]).await;
+    for stream in streams.iter_mut().chain([&mut before]) {
+        for text in expected {
+            assert_eq!(stream.next().await.line, format!("+{text}"));
+        }
+    }
+    for text in ["two @lovelace again", "two @nobody"] {
+        edit(&cyd, &second, text).await;
+        for stream in streams.iter_mut().chain([&mut before]) {
+            assert_eq!(stream.next().await.line, "~", "{text}");
+        }
+    }
+    app.clock.advance(31 * DAY_MS);
+    let [bea, cyd] = [again(&app, &bea, "bea").await, again(&app, &cyd, "cyd").await];
+    change_login(&bea, "ada").await;
+    cyd.post("three @ada").await;
+    cyd.post("four @lovelace").await;
+    for stream in streams.iter_mut().chain([&mut before]) {
+        assert_eq!(stream.next().await.line, "+four @lovelace", "@ada is somebody else");
+    }
+}
+
 #[tokio::test]
 async fn the_logins_of_a_deleted_account_stay_taken_for_thirty_days() {
     let app = TestApp::start().await;
@@ -152,7 +205,9 @@ async fn the_logins_of_a_deleted_account_stay_taken_for_thirty_days() {
     ada.mutate_ok("deleteAccount", json!({ "password": RIGHT }), "").await;
     app.drain_journal().await;
     assert_eq!(references(&app.app, ada.user_id()).await, [""; 0]);
-    assert!(!app.redis.dump().contains(&ada.user_id().0.to_string()), "nothing names the account");
+    let dump = app.redis.dump();
+    assert!(!dump.contains(&ada.user_id().0.to_string()), "nothing names the account");
+    assert!(["ada@", "lovelace@"].iter().all(|times| !dump.contains(times)), "nor is anything left of its logins: {dump}");
     // The old login was reserved for ten more days, and is reserved anew.
     for (days, is_taken) in [(0, true), (29, true), (1, false)] {
         app.clock.advance(days * DAY_MS);

@@ -4,6 +4,7 @@ mod crashes;
 mod logins;
 mod passwords;
 mod races;
+mod stalls;
 
 use crate::support::{Actor, TestApp, TestServer, error_codes, findings, user_error_codes};
 use serde_json::{Value, json};
@@ -62,6 +63,12 @@ async fn sessions_of(actor: &Actor) -> Option<Vec<String>> {
     let response = actor.try_run("MySessions", json!({})).await.expect("a response");
     let sessions = response["data"]["viewerSessions"].as_array()?;
     Some(sessions.iter().map(|session| session["id"].as_str().expect("an id").to_owned()).collect())
+}
+
+/// The key of the claims of a login.
+fn claims_of(login: &str) -> String {
+    let shard = login.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)) % 4_096;
+    format!("users:{{{shard}}}")
 }
 
 async fn assert_no_findings(app: &TestApp, when: &str) {

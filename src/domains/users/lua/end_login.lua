@@ -11,6 +11,12 @@ if is_own and last.to == '0' then
   from = last.from
   table.remove(periods)
 end
+-- The account has taken the login back while it was reserved: the times are one.
+local before = periods[#periods]
+if before and before.id == ARGV[2] and tonumber(before.to) >= tonumber(from) then
+  from = before.from
+  table.remove(periods)
+end
 periods[#periods + 1] = {id = ARGV[2], from = from, to = ARGV[4], version = ARGV[5]}
 write_periods(ARGV[1], periods, ARGV[2])
 return 1

@@ -1,14 +1,19 @@
 -- release_login.lua - releases the claim of a deleted account on a login, and removes its id from the times in which it had the login.
--- KEYS 1 users:{shard}
--- ARGV 1 login in lower case  2 id  3 now, ms
+-- KEYS 1 users:{shard}  2 freed:{shard}:digest
+-- ARGV 1 login in lower case  2 id  3 now, ms  4 time after a text from which a claim of its login is not mentioned by it, ms
 -- Returns 1 | 0 another account has it, or none
 local periods, has_changed = read_periods(ARGV[1]), false
+local claimant, now = redis.call('HGET', KEYS[1], ARGV[1]), tonumber(ARGV[3])
+local is_needed = claimant and claimant ~= ARGV[2]
+-- Nobody claims the login before this. A text that is older by the time of ARGV 4 does not mention who claims it then.
+local free_from = math.max(now, tonumber(redis.call('GET', KEYS[2]) or 0))
 for _, it in ipairs(periods) do
   if it.id == ARGV[2] then
     it.id, has_changed = '0', true
     if it.to == '0' then it.to = ARGV[3] end
   end
+  is_needed = is_needed or it.id ~= '0' or math.min(tonumber(it.to), now) + tonumber(ARGV[4]) > free_from
 end
-if has_changed then write_periods(ARGV[1], periods) end
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+if has_changed then write_periods(ARGV[1], is_needed and periods or {}) end
+if claimant ~= ARGV[2] then return 0 end
 return redis.call('HDEL', KEYS[1], ARGV[1])

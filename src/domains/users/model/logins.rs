@@ -35,11 +35,23 @@ impl FormerLogin {
 pub struct LoginHistory {
     version: u64,
     former: Vec<FormerLogin>,
+    /// The stored text, if it cannot be read.
+    unreadable: Option<String>,
 }
 
 impl LoginHistory {
     /// The history of an account that has never changed its login.
-    pub const NONE: Self = Self { version: 0, former: Vec::new() };
+    pub const NONE: Self = Self { version: 0, former: Vec::new(), unreadable: None };
+
+    /// The history with this stored form. One that cannot be read has no logins, and cannot change.
+    pub fn of_text(text: String) -> Self {
+        Self::parse(&text).unwrap_or(Self { unreadable: Some(text), ..Self::NONE })
+    }
+
+    /// The stored form, if it cannot be read.
+    pub fn unreadable(&self) -> Option<&str> {
+        self.unreadable.as_deref()
+    }
 
     /// Rises with every change, also with one that was cancelled. It orders the changes of an account.
     pub const fn version(&self) -> u64 {
@@ -72,11 +84,6 @@ impl LoginHistory {
         self.former.iter().filter(|former| former.free_from() > now).count()
     }
 
-    /// The former login that is reserved for the account; `None` if it has not had this login in the last 30 days.
-    pub fn reserved(&self, login: &str, now: Millis) -> Option<&FormerLogin> {
-        self.former.iter().rev().find(|former| former.login.eq_ignore_ascii_case(login) && former.free_from() > now)
-    }
-
     /// The history after a change of the login `present`.
     pub fn changed(&self, present: &str, signed_up: Millis, now: Millis) -> Self {
         let mut after = self.cancelled();
@@ -90,11 +97,14 @@ impl LoginHistory {
 
     /// The history after a change that was not made, and can no longer be made.
     pub fn cancelled(&self) -> Self {
-        Self { version: self.version + 1, former: self.former.clone() }
+        Self { version: self.version + 1, former: self.former.clone(), unreadable: None }
     }
 
     /// The stored form; empty for [`Self::NONE`].
     pub fn text(&self) -> String {
+        if let Some(text) = &self.unreadable {
+            return text.clone();
+        }
         if *self == Self::NONE {
             return String::new();
         }
@@ -117,7 +127,7 @@ impl LoginHistory {
             let [since, until, version] = numbers_of(numbers)?;
             super::is_login(login).then(|| FormerLogin { login: login.to_owned(), since, until, version })
         });
-        Some(Self { version, former: former.collect::<Option<_>>()? })
+        Some(Self { version, former: former.collect::<Option<_>>()?, unreadable: None })
     }
 }
 
@@ -129,6 +139,8 @@ struct LoginPeriod {
     from: Millis,
     /// `None` while the account has it.
     to: Option<Millis>,
+    /// The version of the account's change that began or ended it.
+    version: u64,
 }
 
 /// The account that has a login, and those that had it. Accounts that got it when they signed up, and have never changed it, have no period.
@@ -146,12 +158,7 @@ impl LoginHolders {
 
     /// The account that has the login, or for which it is reserved because it had it.
     pub fn current(&self, now: Millis) -> Option<UserId> {
-        self.claimed_by.or_else(|| self.periods.last().filter(|last| last.to.is_some_and(|to| to > now))?.account)
-    }
-
-    /// Whether an account has the login, and not only a reservation of it.
-    pub const fn is_claimed(&self) -> bool {
-        self.claimed_by.is_some()
+        self.claimed_by.or_else(|| self.periods.last().filter(|last| last.to.is_none_or(|to| to > now))?.account)
     }
 
     /// The account that a text mentions by this login: the one that had it, or had it reserved, when the text was written. A login is free only 30 days
@@ -172,9 +179,11 @@ impl LoginHolders {
         self.periods.iter().filter_map(|period| period.account).chain(self.claimed_by)
     }
 
-    /// When the account took the login that it has now; `None` if it has it since its sign-up.
-    pub fn claimed_at(&self) -> Option<Millis> {
-        self.periods.last().filter(|last| last.to.is_none()).map(|last| last.from)
+    /// The change by which `account` claims the login, with its version and the time of the claim; `None` if it has the login since its sign-up, or has it no
+    /// longer.
+    pub fn claim_of(&self, account: UserId) -> Option<(u64, Millis)> {
+        let open = self.periods.last().filter(|last| last.to.is_none() && last.account == Some(account));
+        open.map(|open| (open.version, open.from))
     }
 }
 
@@ -185,8 +194,8 @@ pub(in super::super) fn are_periods(text: &str) -> bool {
 
 fn parse_periods(text: &str) -> Option<Vec<LoginPeriod>> {
     let period = |part: &str| {
-        let [account, from, to, _version] = numbers_of(part)?;
-        Some(LoginPeriod { account: (account > 0).then_some(UserId(account)), from, to: (to > 0).then_some(to) })
+        let [account, from, to, version] = numbers_of(part)?;
+        Some(LoginPeriod { account: (account > 0).then_some(UserId(account)), from, to: (to > 0).then_some(to), version })
     };
     text.split(' ').filter(|part| !part.is_empty()).map(period).collect()
 }
@@ -221,11 +230,13 @@ mod tests {
         assert!(history.text().len() < 50 * 80);
         for text in ["x", "1 ada", "1 ada:1:2", "1 a b:1:2:3", "1 ada:1:2:3:4", "1 a-b:1:2:3", " "] {
             assert_eq!(LoginHistory::parse(text), None, "{text:?}");
+            let unreadable = LoginHistory::of_text(text.to_owned());
+            assert_eq!((unreadable.text().as_str(), unreadable.unreadable(), unreadable.former()), (text, Some(text), &[][..]));
         }
     }
 
     #[test]
-    fn a_former_login_counts_and_is_reserved_for_thirty_days() {
+    fn a_former_login_counts_for_thirty_days() {
         let history = LoginHistory::NONE.changed("Ada", NOW - DAY, NOW);
         assert_eq!((history.since("bea", NOW - DAY), history.former()[0].since), (NOW, NOW - DAY));
         let other_case = LoginHistory::NONE.changed("Ada", NOW - DAY, NOW);
@@ -236,9 +247,8 @@ mod tests {
         assert_eq!(twice.change(2, "bea").map(|(former, now)| (former.until, now)), Some((NOW + 1, "bea")));
         assert_eq!(twice.change(3, "bea"), None);
         for (now, count) in [(NOW, 1), (NOW + 30 * DAY - 1, 1), (NOW + 30 * DAY, 0)] {
-            assert_eq!((history.recent_changes(now), usize::from(history.reserved("ADA", now).is_some())), (count, count));
+            assert_eq!(history.recent_changes(now), count);
         }
-        assert!(history.reserved("bea", NOW).is_none());
     }
 
     #[test]
@@ -255,7 +265,8 @@ mod tests {
         ] {
             assert_eq!(holders.at(written_at), expected, "{written_at}");
         }
-        assert_eq!((holders.current(NOW), holders.claimed_at()), (Some(bea), Some(NOW + 40 * DAY)));
+        assert_eq!((holders.current(NOW), holders.claim_of(bea)), (Some(bea), Some((1, NOW + 40 * DAY))));
+        assert_eq!((holders.claim_of(ada), LoginHolders::new(None, &periods).current(NOW)), (None, Some(bea)), "a lost claim");
         // Ada was deleted: nobody is mentioned in her place.
         let holders = LoginHolders::new(Some(bea), &periods.replacen(&ada.0.to_string(), "0", 1));
         assert_eq!((holders.at(NOW), holders.at(NOW + 50 * DAY)), (None, Some(bea)));

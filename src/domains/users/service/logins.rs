@@ -1,6 +1,6 @@
 //! Logins: who has which, changes of the login, and what happens to the logins of a deleted account.
 
-use super::super::model::{self, LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders, MAX_LOGIN_CHANGES, User};
+use super::super::model::{self, FormerLogin, LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders, MAX_LOGIN_CHANGES, User};
 use super::super::store;
 use super::super::store::logins::{self as logins_store, ChangeResult, ClaimResult};
 use super::passwords;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A claim without an account counts as abandoned after this time: its process has died in between.
 const ABANDONED_AFTER: Millis = 10_000;
-/// Attempts of a change of a login while other requests change the login of the same account.
+/// Attempts of a change of a login, and of what follows it, while other requests change the login of the same account.
 const ATTEMPTS: usize = 5;
 
 /// Claims a login for a new account.
@@ -23,20 +23,19 @@ const ATTEMPTS: usize = 5;
 /// # Errors
 /// `LOGIN_TAKEN`.
 pub(super) async fn claim_new(app: &App, login: &str, id: UserId) -> Outcome<()> {
-    let holder = logins_store::claim(app.db(), login, id, None, app.now()).await?.ok_or_else(taken)?;
-    if holder == id {
-        return Ok(());
+    let claim = async |abandoned_by| logins_store::claim(app.db(), login, (id, 0), abandoned_by, app.now()).await;
+    let mut result = claim(None).await?;
+    if let ClaimResult::TakenBy(holder) = result
+        && store::get(app.db(), holder).await?.is_none()
+        && is_abandoned(app, holder.time())
+    {
+        result = claim(Some(holder)).await?;
     }
-    let abandoned_by = find_abandoned(app, holder).await?.ok_or_else(taken)?;
-    if logins_store::claim(app.db(), login, id, Some(abandoned_by), app.now()).await? == Some(id) {
-        Ok(())
-    } else {
-        Err(taken().into())
-    }
+    if result == ClaimResult::Claimed { Ok(()) } else { Err(taken().into()) }
 }
 
 /// Checks that a login is free for a new account, or for the account `id`, before anything is written. Returns the account that has abandoned it. A read;
-/// one more for a login that is claimed.
+/// one more for a login that is claimed. A claim for a change that was not made in time is withdrawn, and the change with it.
 ///
 /// # Errors
 /// `LOGIN_TAKEN`.
@@ -45,16 +44,23 @@ pub(super) async fn check_free(app: &App, login: &str, id: Option<UserId>) -> Ou
     if free_from > app.now() {
         return Err(taken().into());
     }
-    match holders.current(app.now()).filter(|holder| Some(*holder) != id) {
-        Some(holder) => Ok(Some(find_abandoned(app, holder).await?.ok_or_else(taken)?)),
-        None => Ok(None),
+    let Some(holder) = holders.current(app.now()).filter(|holder| Some(*holder) != id) else { return Ok(None) };
+    match store::get(app.db(), holder).await? {
+        None if is_abandoned(app, holder.time()) => Ok(Some(holder)),
+        Some(account)
+            if !account.login.eq_ignore_ascii_case(login)
+                && holders.claim_of(holder).is_some_and(|(_, at)| is_abandoned(app, at)) =>
+        {
+            settle_claim(app, holder, login).await?;
+            Ok(None)
+        }
+        _ => Err(taken().into()),
     }
 }
 
-/// Returns `holder` if it claimed a login and its process died before it wrote the account.
-async fn find_abandoned(app: &App, holder: UserId) -> Result<Option<UserId>, Error> {
-    let old = app.now().saturating_sub(holder.time()) > ABANDONED_AFTER;
-    Ok((old && store::get(app.db(), holder).await?.is_none()).then_some(holder))
+/// Whether the process that claimed a login at a time, and has not used it, has died.
+fn is_abandoned(app: &App, claimed_at: Millis) -> bool {
+    app.now().saturating_sub(claimed_at) > ABANDONED_AFTER
 }
 
 pub(super) fn taken() -> UserError {
@@ -65,7 +71,8 @@ pub(super) fn taken() -> UserError {
 /// changes nothing. Of concurrent changes to one login exactly one succeeds. The check of the password, two reads, the journal, and three scripts.
 ///
 /// # Errors
-/// `INVALID_LOGIN`; `WRONG_CREDENTIALS` at `password`, charged as a failed log-in; `LIMIT_REACHED` for the third change in 30 days; `LOGIN_TAKEN`;
+/// `INVALID_LOGIN`; `WRONG_CREDENTIALS` at `password`, charged as a failed log-in; `FORBIDDEN` if the account has no password; `LIMIT_REACHED` for the third
+/// change in 30 days; `LOGIN_TAKEN`;
 /// `RATE_LIMITED`; `UNAUTHENTICATED` if the account was deleted; `OVERLOADED` if other requests change the login again and again meanwhile.
 pub async fn change_login(app: &App, id: UserId, login: &str, password: &str, session: Option<SessionId>) -> Outcome<Arc<User>> {
     model::check_login(login)?;
@@ -75,6 +82,7 @@ pub async fn change_login(app: &App, id: UserId, login: &str, password: &str, se
         if user.login == login {
             return Ok(user);
         }
+        check_history(&user)?;
         if user.logins.recent_changes(app.now()) >= MAX_LOGIN_CHANGES {
             return Err(too_many_changes(&user, app.now()).into());
         }
@@ -83,6 +91,13 @@ pub async fn change_login(app: &App, id: UserId, login: &str, password: &str, se
         }
     }
     Err(Error::Overloaded.into())
+}
+
+/// A history that cannot be read cannot change.
+fn check_history(user: &User) -> Result<(), Error> {
+    let what =
+        || Error::corrupt(format!("the former logins of the account {}: repair them with `waxwing fsck --repair`", user.id.0));
+    user.logins.unreadable().map_or(Ok(()), |_| Err(what()))
 }
 
 fn too_many_changes(user: &User, now: Millis) -> UserError {
@@ -102,10 +117,11 @@ async fn change_once(app: &App, user: &User, login: &str) -> Outcome<bool> {
     let abandoned_by = if is_same { None } else { check_free(app, login, Some(id)).await? };
     let after = user.logins.changed(&user.login, user.signed_up, now);
     let version = after.version();
-    let lease = journal::begin(app, Task::Login { user: id, login: login.to_ascii_lowercase(), version }).await?;
+    let [login_after, login_before] = [login, &user.login].map(str::to_ascii_lowercase);
+    let task = Task::Login { user: id, login: login_after, former: login_before.clone(), version };
+    let lease = journal::begin(app, task).await?;
     if !is_same {
-        let since = user.logins.reserved(login, now).map_or(now, |former| former.since);
-        match logins_store::claim_for_change(app.db(), login, (id, version), abandoned_by, (now, since)).await? {
+        match logins_store::claim_for_change(app.db(), login, (id, version), abandoned_by, app.now()).await? {
             ClaimResult::Claimed => {}
             result => {
                 lease.ack(app);
@@ -115,7 +131,7 @@ async fn change_once(app: &App, user: &User, login: &str) -> Outcome<bool> {
     }
     let result = logins_store::change(app.db(), id, &user.logins, &after, login).await?;
     // Ends the claim of the former login; or withdraws that of the new one, if the change was not made.
-    settle_login_change(app, id, login, version).await?;
+    settle_login_change(app, id, (login, &login_before), version).await?;
     lease.ack(app);
     match result {
         ChangeResult::Changed => Ok(true),
@@ -124,30 +140,70 @@ async fn change_once(app: &App, user: &User, login: &str) -> Outcome<bool> {
     }
 }
 
-/// Reconciles the claims of a change of a login with whether the change was made. If it was not made, it can no longer be made afterwards. Up to two reads, and
-/// one or two scripts.
+/// Reconciles the claims of a change of a login with whether the change was made, from `former` to `login`. If it was not made, it can no longer be made
+/// afterwards. Up to three reads, and one or two scripts.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
-pub async fn settle_login_change(app: &App, id: UserId, login: &str, version: u64) -> Result<(), Error> {
-    loop {
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`, `OVERLOADED`: call it again. Internal if the history of the account's logins cannot be read.
+pub async fn settle_login_change(app: &App, id: UserId, (login, former): (&str, &str), version: u64) -> Result<(), Error> {
+    for _ in 0..ATTEMPTS {
         let Some(user) = store::get(app.db(), id).await? else {
-            // The deletion releases the other logins.
-            return logins_store::withdraw(app.db(), login, id, version).await;
+            logins_store::withdraw(app.db(), login, id, version).await?;
+            return release(app, id, [former, login].into_iter()).await;
         };
+        check_history(&user)?;
         if user.logins.version() < version
             && logins_store::cancel_change(app.db(), id, &user.logins).await? != ChangeResult::Changed
         {
             continue;
         }
         let made = user.logins.change(version, &user.login);
-        if let Some((former, _)) = made.filter(|(former, _)| !user.login.eq_ignore_ascii_case(&former.login)) {
-            logins_store::end(app.db(), id, former).await?;
-        }
         if made.is_none_or(|(_, begun)| !begun.eq_ignore_ascii_case(login)) {
             logins_store::withdraw(app.db(), login, id, version).await?;
         }
+        if let Some((former, _)) = made.filter(|(former, _)| !user.login.eq_ignore_ascii_case(&former.login)) {
+            end(app, id, former).await?;
+        }
         return Ok(());
+    }
+    Err(Error::Overloaded)
+}
+
+/// Ends the claim of a former login, and releases it if the account was deleted meanwhile. A script and a read.
+async fn end(app: &App, id: UserId, former: &FormerLogin) -> Result<(), Error> {
+    logins_store::end(app.db(), id, former).await?;
+    // The deletion may have released the login before.
+    if !store::exists(app.db(), id).await? {
+        release(app, id, [former.login.as_str()].into_iter()).await?;
+    }
+    Ok(())
+}
+
+/// Releases logins of a deleted account. A script for each.
+async fn release(app: &App, id: UserId, logins: impl Iterator<Item = &str> + Send) -> Result<(), Error> {
+    for login in logins {
+        logins_store::release(app.db(), login, id, app.now()).await?;
+    }
+    Ok(())
+}
+
+/// Withdraws the claim of a login by an account that has another one: the change was not made, or its process has stalled; it makes the change anew. A login
+/// that the account had before is reserved for it. Nothing for the login that the account has. Two reads, and what [`settle_login_change`] does.
+///
+/// # Errors
+/// As [`settle_login_change`].
+pub async fn settle_claim(app: &App, id: UserId, login: &str) -> Result<(), Error> {
+    let version = logins_store::find(app.db(), login).await?.claim_of(id).map(|(version, _)| version);
+    if let Some(version) = version {
+        settle_login_change(app, id, (login, login), version).await?;
+    }
+    let Some(user) = store::get(app.db(), id).await?.filter(|user| !user.login.eq_ignore_ascii_case(login)) else {
+        return Ok(());
+    };
+    // The end of the claim is missing.
+    match user.logins.former().iter().rev().find(|former| former.login == login) {
+        Some(former) => end(app, id, former).await,
+        None => Ok(()),
     }
 }
 
@@ -186,16 +242,16 @@ pub async fn settle_login(app: &App, id: UserId, login: &str, former: &[String])
             return Ok(true);
         }
         logins_store::unreserve(app.db(), login).await?;
-        if logins_store::claim(app.db(), login, id, None, app.now()).await? == Some(id) {
+        // The account may have changed its login since it was read: then nothing is claimed.
+        let claim = logins_store::claim(app.db(), login, (id, user.logins.version()), None, app.now());
+        if matches!(claim.await?, ClaimResult::Claimed | ClaimResult::Superseded) {
             return Ok(true);
         }
         if !store::delete(app.db(), id, &user.logins).await? {
             return Ok(true);
         }
     }
-    for login in logins() {
-        logins_store::release(app.db(), login, id, app.now()).await?;
-    }
+    release(app, id, logins()).await?;
     Ok(false)
 }
 
@@ -213,11 +269,12 @@ pub async fn claim_login(app: &App, id: UserId) -> Result<bool, Error> {
             return Ok(false);
         }
     }
-    Ok(logins_store::claim(app.db(), &user.login, id, holder, app.now()).await? == Some(id))
+    let account = (id, user.logins.version());
+    Ok(logins_store::claim(app.db(), &user.login, account, holder, app.now()).await? == ClaimResult::Claimed)
 }
 
-/// The accounts with these logins, ignoring case; unknown logins are left out. A round trip for every 500 logins; texts that cannot be a
-/// login are not looked up.
+/// The accounts that have these logins, ignoring case, or have them reserved, by lower-case login; unknown logins are left out. A round trip for every 500
+/// logins; texts that cannot be a login are not looked up.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

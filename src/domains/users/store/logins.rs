@@ -59,25 +59,7 @@ pub(in super::super) async fn find_with_reservation(db: &Db, login: &str) -> Res
     Ok((holders, decode::value::<Option<u64>>(replies.next().unwrap_or_default())?.unwrap_or(0)))
 }
 
-/// Claims a login for `id`, if it is free or `abandoned` has it. Returns the holder; `None` while it is reserved after a deletion. One
-/// script.
-pub(in super::super) async fn claim(
-    db: &Db,
-    login: &str,
-    id: UserId,
-    abandoned: Option<UserId>,
-    now: Millis,
-) -> Result<Option<UserId>, Error> {
-    let holder: u64 = db.call(claim_call(&login.to_ascii_lowercase(), id, abandoned, now)).await?;
-    Ok((holder > 0).then_some(UserId(holder)))
-}
-
-fn claim_call(login: &str, id: UserId, abandoned: Option<UserId>, now: Millis) -> Call {
-    let call = Call::new(&CLAIM_LOGIN, [keys::logins(login), keys::login_reservation(login)]).arg(login).arg(id.0);
-    call.arg(abandoned.map_or(0, |id| id.0)).arg(now)
-}
-
-/// The result of claiming a login for a change.
+/// The result of claiming a login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum ClaimResult {
     Claimed,
@@ -89,15 +71,35 @@ pub(in super::super) enum ClaimResult {
     Superseded,
 }
 
-/// As [`claim`], for a change of the login by the account `id`, which has had the login since a time. One script.
+/// Claims a login for the account `id` with this version of its logins, if it is free or `abandoned` has it. One script.
+pub(in super::super) async fn claim(
+    db: &Db,
+    login: &str,
+    (id, version): (UserId, u64),
+    abandoned: Option<UserId>,
+    now: Millis,
+) -> Result<ClaimResult, Error> {
+    run_claim(db, claim_call(login, (id, version), abandoned, now), id).await
+}
+
+/// As [`claim`], for the change of the login with this version. One script.
 pub(in super::super) async fn claim_for_change(
     db: &Db,
     login: &str,
     (id, version): (UserId, u64),
     abandoned: Option<UserId>,
-    (now, since): (Millis, Millis),
+    now: Millis,
 ) -> Result<ClaimResult, Error> {
-    let call = claim_call(&login.to_ascii_lowercase(), id, abandoned, now).arg(version).arg(since);
+    run_claim(db, claim_call(login, (id, version), abandoned, now).arg(1), id).await
+}
+
+fn claim_call(login: &str, (id, version): (UserId, u64), abandoned: Option<UserId>, now: Millis) -> Call {
+    let login = login.to_ascii_lowercase();
+    let call = Call::new(&CLAIM_LOGIN, [keys::logins(&login), keys::login_reservation(&login)]).arg(login).arg(id.0);
+    call.arg(abandoned.map_or(0, |id| id.0)).arg(now).arg(version)
+}
+
+async fn run_claim(db: &Db, call: Call, id: UserId) -> Result<ClaimResult, Error> {
     Ok(match db.call::<i64>(call).await? {
         0 => ClaimResult::Reserved,
         ..0 => ClaimResult::Superseded,
@@ -131,11 +133,12 @@ pub(in super::super) async fn unreserve(db: &Db, login: &str) -> Result<(), Erro
     db.write_many(vec![cmd("UNLINK").arg(keys::login_reservation(&login.to_ascii_lowercase())).take()]).await.map(drop)
 }
 
-/// Releases the claim of a deleted account, and removes its id from the times in which it had the login. One script.
+/// Releases the claim of a deleted account, and removes its id from the times in which it had the login; also the times, if only deleted accounts have had it
+/// and no later text can mention them. One script.
 pub(in super::super) async fn release(db: &Db, login: &str, id: UserId, now: Millis) -> Result<(), Error> {
     let login = login.to_ascii_lowercase();
-    let call = Call::new(&RELEASE_LOGIN, [keys::logins(&login)]).arg(&login).arg(id.0).arg(now);
-    db.call::<u64>(call).await.map(drop)
+    let call = Call::new(&RELEASE_LOGIN, [keys::logins(&login), keys::login_reservation(&login)]).arg(&login).arg(id.0);
+    db.call::<u64>(call.arg(now).arg(LOGIN_RESERVATION_TTL)).await.map(drop)
 }
 
 /// The result of a change of the login or of its history.
