@@ -45,7 +45,7 @@ try {
   ];
   const checks = files.map((file) => fileURLToPath(new URL(file, import.meta.url)));
   const env = { ...process.env, WAXWING_URL: url, WAXWING_LOGIN: login, WAXWING_PASSWORD: password, WAXWING_BINARY: binary };
-  code = await ended(spawn(process.execPath, ['--test', ...checks], { stdio: 'inherit', env }));
+  code = await ended(spawn(process.execPath, ['--test', '--test-concurrency=2', ...checks], { stdio: 'inherit', env }));
 } finally {
   clearTimeout(deadline);
   server.kill('SIGTERM');

@@ -552,13 +552,23 @@ fn every_root_is_merged() {
 #[test]
 fn the_tests_excluded_on_a_cluster_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let filter = fs::read_to_string(root.join(".config/nextest.toml")).expect("the settings of nextest");
-    let names: Vec<String> = quoted(&filter, "test(/^(", ')').iter().flat_map(|it| it.split('|')).map(str::to_owned).collect();
-    assert!(names.len() > 10, "{names:?}");
-    let modules = fs::read_to_string(root.join("tests/it/main.rs")).expect("the tests");
+    let settings = fs::read_to_string(root.join(".config/nextest.toml")).expect("the settings of nextest");
+    let filter = settings.split("default-filter").nth(1).expect("a filter");
+    let mut sources = fs::read_to_string(root.join("tests/it/main.rs")).expect("the tests");
+    let modules = filter.split("test(/^(").skip(1).filter_map(|rest| rest.split(')').next()).flat_map(|names| names.split('|'));
+    let modules: Vec<&str> = modules.collect();
+    assert!(modules.len() > 30, "{modules:?}");
     assert_no_violations(
         "a module of tests that does not exist",
-        names.into_iter().filter(|name| !modules.contains(&format!("mod {name};"))),
+        modules.into_iter().filter(|name| !sources.contains(&format!("mod {name};"))).map(str::to_owned),
+    );
+    walk(&root.join("tests/it"), &mut |file| sources += &fs::read_to_string(&file).expect("a source"));
+    let parts: Vec<&str> =
+        filter.split(|part: char| !part.is_ascii_lowercase() && part != '_').filter(|it| it.len() > 4).collect();
+    assert!(parts.len() > 40, "{parts:?}");
+    assert_no_violations(
+        "a part of a name of a test that does not exist",
+        parts.into_iter().filter(|part| !sources.contains(part)).map(str::to_owned),
     );
 }
 

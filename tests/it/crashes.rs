@@ -4,9 +4,7 @@
 mod chats;
 mod tags;
 
-use crate::support::{
-    Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings, is_repeated_run, references,
-};
+use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings, references};
 use std::sync::Arc;
 use waxwing::app::App;
 use waxwing::base::audience::AudienceKind;
@@ -731,13 +729,11 @@ async fn crash_at_every_nth_write(change: Change, first: usize, step: usize) {
     let app =
         TestApp::on_redis(Arc::new(RedisServer::single(SingleServerReason::ConnectionControl)), Clock::manual(START), settings())
             .await;
-    // A repeated run of the suite has the same single connection, so some of the crashes are enough.
-    let stride = if is_repeated_run() { 5 } else { 1 };
     let world = World::make(&app, change).await;
     app.drain().await;
     // Every crash begins with the same store: making the world again takes most of the time, and the audit reads all worlds.
     let before = app.redis.snapshot();
-    for writes in (first..).step_by(step * stride) {
+    for writes in (first..).step_by(step) {
         let when = format!("{change:?} after {writes} writes");
         app.redis.restore(&before);
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;

@@ -1,9 +1,7 @@
 //! A process that dies between any two writes of a change of a campaign: a worker completes the change after the lease has expired.
 
 use super::{add, make, offers};
-use crate::support::{
-    Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings, is_repeated_run,
-};
+use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use waxwing::app::App;
@@ -100,9 +98,7 @@ async fn interrupt_at_every_write(change: Change) {
         Config::default(),
     )
     .await;
-    // With one connection to Redis some of the interruptions suffice.
-    let stride = if is_repeated_run() { 5 } else { 1 };
-    for writes in (0..).step_by(stride) {
+    for writes in 0.. {
         let when = format!("{change:?} after {writes} writes");
         let fixture = Fixture::make(&app, writes).await;
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;

@@ -2,9 +2,7 @@
 //! is compared with the texts and the audiences that the statuses then have.
 
 use super::{assert_no_findings, draft, set_private, settings};
-use crate::support::{
-    Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, is_repeated_run, references,
-};
+use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, references};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use waxwing::app::App;
@@ -247,12 +245,11 @@ impl World {
 async fn crash_at_every_nth_write(change: Change, first: usize, step: usize) {
     let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
     let app = TestApp::on_redis(redis, Clock::manual(START), settings()).await;
-    let stride = if is_repeated_run() { 5 } else { 1 };
     let world = World::make(&app, change).await;
     assert!(!world.is_applied(&app, change).await, "{change:?}: the world has the change already");
     world.assert_agreement(&app, true, &format!("before {change:?}")).await;
     let before = app.redis.snapshot();
-    for writes in (first..).step_by(step * stride) {
+    for writes in (first..).step_by(step) {
         let when = format!("{change:?} after {writes} writes");
         app.redis.restore(&before);
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;
