@@ -3,12 +3,13 @@
 use super::execute::{complete_response, panicked, too_large_event};
 use super::render_key::RenderKey;
 use crate::app::App;
+use crate::base::error::Error;
 use crate::base::metrics::RefusedResponse;
 use crate::base::request::Request;
 use crate::base::viewer::Viewer;
 use crate::db::Meter;
-use crate::domains::streaming::{OutgoingEvent, RenderResult, RenderRun, RenderSender};
-use async_graphql::{Response, Value};
+use crate::domains::streaming::{OutgoingEvent, RETRY_DELAY, RenderResult, RenderRun, RenderSender};
+use async_graphql::{Response, ServerError, Value};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use quick_cache::Weighter;
@@ -30,6 +31,17 @@ const FRESH: Duration = Duration::from_millis(500);
 const KEPT: u64 = 16 << 20;
 /// Estimated number of rendered events in the cache.
 const CACHED_RENDERINGS: usize = 4_096;
+
+/// Times that an event is rendered while one of its fields cannot be read: for two seconds.
+const ATTEMPTS: usize = 20;
+
+/// Whether a response has no data since a field could not be read.
+fn is_unreadable(response: &Response) -> bool {
+    let of_server = [Error::StorageUnavailable.code(), Error::corrupt("").code()];
+    let code = |error: &ServerError| error.extensions.as_ref()?.get("code").cloned();
+    response.data == Value::Null
+        && response.errors.iter().filter_map(code).any(|code| of_server.iter().any(|of_server| code == Value::from(*of_server)))
+}
 
 /// A rendered event, shared by subscriptions.
 #[derive(Debug)]
@@ -183,7 +195,20 @@ impl Renderer {
         rendering.rendered
     }
 
+    /// Renders an event; again for as long as a field that may not be null cannot be read, and in the end a gap in its place. Otherwise the client would
+    /// get no data and no cursor, and would resume behind an event that it never had.
     async fn make(&self, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
+        for _ in 0..ATTEMPTS {
+            let response = self.try_make(event).await?;
+            if !is_unreadable(&response) {
+                return Some(RenderedEvent::new(response));
+            }
+            tokio::time::sleep(RETRY_DELAY).await;
+        }
+        self.try_make(&event.lost()).await.map(RenderedEvent::new)
+    }
+
+    async fn try_make(&self, event: &OutgoingEvent) -> Option<Response> {
         loop {
             let mut run = self.acquire_run();
             run.context.response_size().reset();
@@ -205,7 +230,7 @@ impl Renderer {
             if response.errors.is_empty() {
                 self.release_run(run);
             }
-            return Some(RenderedEvent::new(response));
+            return Some(response);
         }
     }
 
@@ -256,7 +281,6 @@ mod tests {
     use crate::base::config::Config;
     use crate::db::{Db, Target, Timing};
     use crate::domains::streaming::{GapReason, OutgoingEventKind};
-    use async_graphql::ServerError;
     use futures_util::stream;
 
     /// A renderer whose first run responds with an error, as a resolver that panics does, and ends; it sends Redis no command.

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Events that are read at once from each log.
 pub(super) const PAGE: usize = 500;
 /// The delay before a read of Redis is retried after an error.
-pub(super) const RETRY_DELAY: Duration = Duration::from_millis(100);
+pub(crate) const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// The log and the queue of a subscription: implemented for streams of statuses and for threads.
 pub(super) trait EventSource: Send {

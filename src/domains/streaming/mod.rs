@@ -82,6 +82,7 @@ mod thread_stream;
 mod thread_viewer;
 mod change_queue;
 
+pub(crate) use event_source::RETRY_DELAY;
 pub use graphql::{ChatSubscription, StreamQuery, StreamSubscription};
 pub use hub::Hub;
 pub use model::{BoundingBox, FilterInput, GapReason, OutgoingEvent, OutgoingEventKind, StatusRepost};

@@ -42,6 +42,11 @@ impl OutgoingEvent {
     pub(crate) const fn may_be_private(&self) -> bool {
         !self.requires_public && !matches!(self.kind, OutgoingEventKind::Deleted(_) | OutgoingEventKind::Gap(_))
     }
+
+    /// The gap in place of this event, with the same cursor.
+    pub(crate) fn lost(&self) -> Self {
+        Self { kind: OutgoingEventKind::Gap(GapReason::Lost), envelope_id: None, ..self.clone() }
+    }
 }
 
 /// The kind of an event, with its ids.
@@ -103,7 +108,7 @@ named_enum! {
     pub enum GapReason {
         /// The cursor is too old: events are retained for a limited time and up to a limited number.
         Expired = "expired",
-        /// The storage has lost events.
+        /// The storage has lost events, or cannot read one.
         Lost = "lost",
         /// The client read its events too slowly.
         TooSlow = "too_slow",

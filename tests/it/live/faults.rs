@@ -1,8 +1,9 @@
 //! Subscriptions under faults: a Redis that is killed, frozen or does not reply, and several servers.
 
-use super::{Hub, LiveSubscription, subscribe_to_followed};
+use super::{Hub, LiveSubscription, context, subscribe_to_followed};
 use crate::support::proxy::{Flow, Proxy};
 use crate::support::{LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, TestServer};
+use async_graphql::Request;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,6 +106,36 @@ async fn an_event_is_sent_after_a_failed_read_of_its_object() {
     bob.post("second").await;
     assert_eq!(subscription.next_events(1).await, ["+second"]);
     assert!(!proxy.is_armed(), "a read was lost");
+}
+
+/// A field that may not be null is in a key of another type: the event comes once it can be read, and a gap with its cursor if it cannot be in two seconds.
+#[tokio::test]
+async fn an_event_that_cannot_be_rendered_is_rendered_again_and_in_the_end_a_gap() {
+    let app = TestApp::start().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    ada.follow(&bob).await;
+    let document = "subscription { homeTimelineEvents { __typename
+        ... on StatusPosted { cursor status { message author { following(first: 1) { totalCount edges { node { id } } } } } }
+        ... on StreamGap { cursor reason } } }";
+    let events = LiveSubscription::start(&app, context(&app, Some(&ada)).await, Request::new(document));
+    let mut events = events.until_listening().await;
+    let followed = format!("following:{{{}}}", bob.user_id().0);
+    app.redis.run::<()>(&["SET", &followed, "x"]);
+    bob.post("first").await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    app.redis.run::<()>(&["DEL", &followed]);
+    let first = events.next_response().await;
+    assert_eq!(first["data"]["homeTimelineEvents"]["status"]["message"], "first", "{first}");
+    app.redis.run::<()>(&["SET", &followed, "x"]);
+    let missed = bob.post("second").await;
+    let gap = events.next_response().await;
+    let event = &gap["data"]["homeTimelineEvents"];
+    assert_eq!((&event["__typename"], &event["reason"]), (&json!("StreamGap"), &json!("LOST")), "{gap}");
+    app.redis.run::<()>(&["DEL", &followed]);
+    bob.post("third").await;
+    let mut resumed = LiveSubscription::home(&app, &ada, event["cursor"].as_str()).await;
+    assert_eq!(resumed.next_events(1).await, ["+third"], "{missed} is behind the gap's cursor");
+    assert_eq!(events.next_response().await["data"]["homeTimelineEvents"]["status"]["message"], "third");
 }
 
 #[tokio::test]
