@@ -39,6 +39,8 @@ pub enum ChatEvent {
     },
     /// A member is typing. Published to subscribers only: it is not in the log.
     Typing(UserId),
+    /// The retention of the chat was changed.
+    RetentionChanged,
 }
 
 impl ChatEvent {
@@ -80,6 +82,7 @@ mod tests {
             ChatEvent::Created,
             ChatEvent::Ended { member, row: 9 },
             ChatEvent::Typing(member),
+            ChatEvent::RetentionChanged,
         ] {
             let (kind, content) = event.encode();
             assert_eq!(ChatEvent::decode(kind, &content), Some(event));

@@ -268,6 +268,11 @@ pub enum Task {
         /// The number of the text.
         sequence: u64,
     },
+    /// The retention of a chat, which is in its schedules, and of which its members are told.
+    ChatRetention {
+        /// The chat.
+        chat: ChatId,
+    },
     /// The direct chat of two accounts: its record and their lists are derived from the pair.
     DirectChat {
         /// The account with the lower id.
@@ -325,6 +330,7 @@ impl Task {
             | Self::Chat { .. }
             | Self::ChatMember { .. }
             | Self::ChatText { .. }
+            | Self::ChatRetention { .. }
             | Self::DirectChat { .. } => Queue::Short,
         }
     }
@@ -418,6 +424,7 @@ mod tests {
                 Task::Login { user, login: "ada".into(), former: "bea".into(), version: 2 },
                 r#"{"Login":{"user":1,"login":"ada","former":"bea","version":2}}"#,
             ),
+            (Task::ChatRetention { chat: ChatId(7) }, r#"{"ChatRetention":{"chat":7}}"#),
         ]
     }
 
@@ -466,7 +473,8 @@ mod tests {
             Task::ChatText { .. } => 31,
             Task::Password { .. } => 32,
             Task::Login { .. } => 33,
+            Task::ChatRetention { .. } => 34,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..34).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..35).collect::<Vec<_>>());
     }
 }

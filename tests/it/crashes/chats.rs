@@ -41,6 +41,8 @@ enum Change {
     End,
     /// Declines the request of the fourth user.
     Decline,
+    /// Sets the retention of the group.
+    Retention,
     Block,
     DeleteAccount,
 }
@@ -121,6 +123,7 @@ impl World {
             Change::Leave => drop(chats::leave(app, &own, first, &self.group.global()).await?),
             Change::End => drop(chats::leave(app, &own, first, &self.alone.global()).await?),
             Change::Decline => drop(chats::decline(app, &own, first, &self.request.global()).await?),
+            Change::Retention => drop(chats::set_retention(app, first, &self.group.global(), Some(7)).await?),
             Change::Block => timelines::block(app, first, id(1)).await?,
             Change::DeleteAccount => accounts::delete(app, first, "correct horse", None).await?,
         }
@@ -145,6 +148,7 @@ impl World {
             Change::Leave => card(&self.people[1], &self.group.global()).await["viewerMember"]["role"] == "OWNER",
             Change::End => card(first, &self.alone.global()).await.is_null(),
             Change::Decline => waiting(first).await.is_empty(),
+            Change::Retention => card(&self.people[1], &self.group.global()).await["daysAfterSeen"] == 7,
             Change::Block => card(first, &self.direct.global()).await["viewerCanSend"] == false,
             Change::DeleteAccount => card(&self.people[1], &self.direct.global()).await["viewerPeer"].is_null(),
         }
@@ -234,6 +238,7 @@ cut_off! {
     a_leaving_owner_may_be_cut_off_anywhere = Leave;
     the_end_of_a_group_may_be_cut_off_anywhere = End;
     a_declined_request_may_be_cut_off_anywhere = Decline;
+    a_retention_may_be_cut_off_anywhere = Retention;
     a_block_of_a_chat_may_be_cut_off_anywhere = Block;
     a_deletion_of_a_member_may_be_cut_off_anywhere = DeleteAccount;
 }

@@ -41,7 +41,7 @@ pub enum ChatEventContent {
     Reacted(Arc<ChatView>, ShownMessage),
     /// A member with other positions.
     PositionsChanged(Arc<ChatView>, ShownMember),
-    /// A chat that the viewer has changed for itself, or has received; `None` if it does not exist for the viewer any more.
+    /// A chat that the viewer has changed for itself, or has received, or whose retention was changed; `None` if it does not exist for the viewer any more.
     Changed(ChatId, Option<Arc<ChatView>>),
     /// A member that is typing.
     Typing(ChatId, Arc<User>),
@@ -114,7 +114,7 @@ fn recipients_among(members: &[(UserId, Member)], event: ChatEvent) -> Vec<UserI
     match event {
         // They concern one account, whether or not it is a member.
         ChatEvent::Changed(account) | ChatEvent::Ended { member: account, .. } => vec![account],
-        ChatEvent::Created => members.iter().map(|(user, _)| *user).collect(),
+        ChatEvent::Created | ChatEvent::RetentionChanged => members.iter().map(|(user, _)| *user).collect(),
         ChatEvent::PositionsChanged { member, .. } if is_small && is_active(member) => active().collect(),
         ChatEvent::PositionsChanged { member, .. } => vec![member],
         ChatEvent::Typing(member) if is_small && is_active(member) => active().filter(|user| *user != member).collect(),
@@ -157,6 +157,7 @@ pub async fn load_event(
             let view = view.filter(|view| view.member.joined_id == chat.0);
             Ok(view.map(|view| ChatEventContent::Changed(chat, Some(view))))
         }
+        ChatEvent::RetentionChanged => Ok(view.map(|view| ChatEventContent::Changed(chat, Some(view)))),
         ChatEvent::Ended { member, row } if member == viewer => {
             Ok(Some(ended(viewer, ChatMessageId { chat, sequence: row }, app.now())))
         }

@@ -39,7 +39,7 @@ pub use pending::{PendingChat, pending, pending_id};
 pub use purge::{leave_all, purge, repair_member, settle_member};
 pub use reactions::{react, reactors, reactors_id};
 pub use requests::{accept, decline};
-pub use retention::{set_retention, sweep};
+pub use retention::{set_retention, settle_retention, sweep};
 pub use send::{NewMessage, delete_message, edit_message, send};
 pub use settle::{settle_chat, settle_direct, settle_text};
 pub use start::start_direct;

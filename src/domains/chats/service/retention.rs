@@ -4,13 +4,14 @@
 use super::super::model::{ChatRetentionState, MAX_DAYS};
 use super::super::store::ChatDb;
 use super::super::store::retention::{self as store, DueChat, RetentionLimits};
-use super::{charge, not_found, refusal};
+use super::{charge, not_found, publish, refusal};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{ChatId, UserId};
 use crate::base::rate_limits::Limit;
-use crate::platform::journal::Task;
+use crate::platform::events::ChatEvent;
 use crate::platform::journal::service as journal;
+use crate::platform::journal::{Progress, Task};
 
 /// Rows of a chat that one pass deletes.
 const ROWS: u64 = 1_000;
@@ -18,7 +19,7 @@ const ROWS: u64 = 1_000;
 const CHATS: usize = 20;
 
 /// Sets for how many days rows stay that all members have seen; `None` for those of the server. The same again changes nothing. A charge, the journal, the
-/// commit, and the schedules.
+/// commit, and the schedules; the event is published after the response.
 ///
 /// # Errors
 /// `INVALID_INPUT` outside 0 to 365; `NOT_FOUND` for the chat; `FORBIDDEN` in a group for others than its owner; `RATE_LIMITED`.
@@ -26,18 +27,31 @@ pub async fn set_retention(app: &App, viewer: UserId, chat: &str, days: Option<i
     let days = days.map(check_days).transpose()?;
     let chat = ChatId::from_global(chat).ok_or_else(not_found)?;
     charge(app, Limit::ChatSettings, viewer).await?;
-    let lease = journal::begin_deletion(app, Task::Chat { chat, former: Vec::new() }).await?;
+    let lease = journal::begin_deletion(app, Task::ChatRetention { chat }).await?;
     match store::set_days(ChatDb::of(app), chat, viewer, days).await? {
-        Ok((_, states)) => {
-            store::schedule(app.db(), chat, &states.retention).await?;
-            lease.ack(app);
-            Ok(chat)
+        Ok(Some(changed)) => {
+            store::schedule(app.db(), chat, &changed.retention).await?;
+            publish::finish(app, lease, chat, 0, vec![ChatEvent::RetentionChanged], None).await;
         }
+        Ok(None) => lease.ack(app),
         Err(step) => {
             lease.ack(app);
-            Err(refusal(step))
+            return Err(refusal(step));
         }
     }
+    Ok(chat)
+}
+
+/// Completes a change of the retention: the schedules, and the event. A pass as of [`super::settle_chat`], and a script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_retention(app: &App, chat: ChatId, progress: Progress) -> Result<Option<Progress>, Error> {
+    let rest = super::settle_chat(app, chat, &[], progress).await?;
+    if rest.is_none() {
+        publish::publish(app, chat, &[ChatEvent::RetentionChanged]).await?;
+    }
+    Ok(rest)
 }
 
 fn check_days(days: i64) -> Result<u64, UserError> {

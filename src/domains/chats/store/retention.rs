@@ -2,7 +2,7 @@
 
 use super::super::keys::{self, SCHEDULES};
 use super::super::model::{BUCKET, ChatRetentionState, DAYS_OF_SERVER, SPAN, Schedule};
-use super::{CHAT_PRELUDE, ChatChangeResult, ChatDb, corrupt, parse};
+use super::{CHAT_PRELUDE, ChatDb, ChatSnapshot, StepRefusal, corrupt, parse};
 use crate::base::clock::{DAY, MINUTE, Millis};
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
@@ -23,15 +23,20 @@ fn days_word(days: Option<u64>) -> String {
     days.map_or(DAYS_OF_SERVER.to_owned(), |days| days.to_string())
 }
 
-/// Sets for how many days rows stay that all have seen; `None` for those of the server: the commit. One script.
+/// Sets for how many days rows stay that all have seen; `None` for those of the server: the commit. Returns the chat, `None` if it has this retention
+/// already. One script.
 pub(in super::super) async fn set_days(
     db: ChatDb<'_>,
     chat: ChatId,
     user: UserId,
     days: Option<u64>,
-) -> Result<ChatChangeResult, Error> {
+) -> Result<Result<Option<ChatSnapshot>, StepRefusal>, Error> {
     let call = db.script(&SET_RETENTION, chat, Vec::new(), 0).arg(user.0).arg(days_word(days));
-    parse(&db.call::<Vec<String>>(call).await?)
+    let reply: Vec<String> = db.call(call).await?;
+    if reply.first().is_some_and(|word| word == "same") {
+        return Ok(Ok(None));
+    }
+    Ok(parse(&reply)?.map(|(_, chat)| Some(chat)))
 }
 
 /// Makes rows unreadable that are not kept; `days` are those of the server. Returns what retention says after that, and whether rows were taken that not all

@@ -1,7 +1,7 @@
 //! Resuming behind a trimming: what is gone comes no more.
 
 use super::ChatEvents;
-use crate::chats::{befriend, open, run_ok, send};
+use crate::chats::{befriend, group, open, run_ok, send};
 use crate::support::TestApp;
 use serde_json::json;
 use waxwing::base::config::Config;
@@ -34,6 +34,44 @@ async fn trimmed_rows_come_in_no_resumed_stream() {
         let expected = if sweeps { vec!["+7 7", "+8 8"] } else { vec!["+4 4", "+5 5", "+6 6", "+7 7", "+8 8"] };
         assert_eq!(events.lines(expected.len()).await, expected);
         send(&ada, &chat, "9").await;
-        assert_eq!(events.lines(1).await, ["+9 9"]);
+        let rest = if sweeps { vec!["changed", "+9 9"] } else { vec!["+9 9"] };
+        assert_eq!(events.lines(rest.len()).await, rest);
+    }
+}
+
+#[tokio::test]
+async fn a_changed_retention_comes_to_all_members_and_the_same_again_to_nobody() {
+    let app = TestApp::start().await;
+    let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
+    for other in [&bea, &cyd] {
+        befriend(&ada, other).await;
+    }
+    let chat = group(&ada, "g", &[&bea], "ALL").await;
+    // Who has joined later is a member, too.
+    run_ok(&ada, "AddChatMembers", json!({ "chatId": chat, "userIds": [cyd.id] })).await;
+    app.drain().await;
+    let document = "subscription { chatEvents { __typename ... on ViewerChatChanged { cursor chatId chat { daysAfterSeen } }
+        ... on MessageSent { cursor chatMessage { sequence text } } } }";
+    let mut all = Vec::new();
+    for actor in [&ada, &bea, &cyd] {
+        all.push(ChatEvents::listen_with(&app, actor, document).await);
+    }
+    for days in [json!(7), json!(7), json!(null)] {
+        run_ok(&ada, "SetChatRetention", json!({ "chatId": chat, "daysAfterSeen": days })).await;
+        app.drain().await;
+    }
+    send(&ada, &chat, "end").await;
+    for events in &mut all {
+        let mut shown = Vec::new();
+        loop {
+            let event = events.next().await;
+            match event.shown["__typename"].as_str() {
+                Some("ViewerChatChanged") => shown.push(event.shown["chat"]["daysAfterSeen"].clone()),
+                Some("MessageSent") => break,
+                _ => {}
+            }
+        }
+        assert_eq!(shown.len(), 2, "{shown:?}");
+        assert_eq!(shown[1], json!(null));
     }
 }
