@@ -1,10 +1,14 @@
 //! What requests cost: round trips and memory.
 
-use super::{befriend, card, group, open, run_ok, send, start};
-use crate::support::{Actor, HttpResponse, RedisServer, SingleServerReason, TestApp, document};
+use super::{badge, befriend, card, group, open, run_ok, send, start};
+use crate::support::monitor::Monitor;
+use crate::support::{Actor, HttpResponse, RedisServer, START, SingleServerReason, TestApp, document};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
+use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
+use waxwing::base::ids::ChatId;
 
 /// The round trips of an operation.
 async fn trips(app: &TestApp, actor: &Actor, operation: &str, variables: Value) -> u64 {
@@ -49,6 +53,37 @@ async fn no_read_grows_with_chats_or_rows() {
     let many = (list().await, badge().await, page(150).await);
     println!("round trips: list, badge, page {one:?} {many:?}");
     assert!(many.0 <= one.0 && many.1 <= one.1 && many.2 <= one.2 + 1, "{one:?} {many:?}");
+}
+
+/// At most four commands on the chat's hash tag and four on the member's, with what follows behind the response: reads, commit and lists.
+#[tokio::test]
+async fn marking_a_chat_as_seen_takes_four_commands_on_each_tag() {
+    let redis = Arc::new(RedisServer::single(SingleServerReason::MonitorOutput));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let chat = open(&ada, &bea).await;
+    for text in ["one", "two", "three"] {
+        send(&bea, &chat, text).await;
+    }
+    app.drain().await;
+    // The scripts are loaded. Within a second the next event would wait, and ask again every 200 ms.
+    run_ok(&ada, "MarkChatSeen", json!({ "chatId": chat, "sequence": 2 })).await;
+    app.drain().await;
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    let monitor = Monitor::start(&app.redis);
+    run_ok(&ada, "MarkChatSeen", json!({ "chatId": chat, "sequence": 3 })).await;
+    app.drain().await;
+    let commands: Vec<String> = monitor
+        .end_outside_scripts(&app.redis)
+        .iter()
+        .map(|words| words.iter().map(|word| String::from_utf8_lossy(word)).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(badge(&ada).await, 0);
+    let on = |id: u64| commands.iter().filter(|command| command.contains(&format!("{{{id}}}"))).collect::<Vec<_>>();
+    let (of_chat, of_member) = (on(ChatId::from_global(&chat).expect("an id").0), on(ada.user_id().0));
+    assert!((1..=4).contains(&of_chat.len()), "{of_chat:#?} of {commands:#?}");
+    assert!((1..=4).contains(&of_member.len()), "{of_member:#?} of {commands:#?}");
 }
 
 #[tokio::test]

@@ -27,14 +27,26 @@ impl Monitor {
 
     /// The commands up to now, with their arguments. Redis buffers what was not read meanwhile.
     pub fn end(self, redis: &RedisServer) -> Vec<Vec<Vec<u8>>> {
+        self.end_with(redis, |_| true)
+    }
+
+    /// The same without the commands of scripts.
+    pub fn end_outside_scripts(self, redis: &RedisServer) -> Vec<Vec<Vec<u8>>> {
+        self.end_with(redis, |line| !line.windows(5).take(40).any(|word| word == b" lua]"))
+    }
+
+    fn end_with(self, redis: &RedisServer, is_kept: impl Fn(&[u8]) -> bool) -> Vec<Vec<Vec<u8>>> {
         redis.run::<String>(&["ECHO", END]);
         let mut commands = Vec::new();
         for line in self.lines.split(b'\n') {
-            let command = words(&line.expect("a line"));
+            let line = line.expect("a line");
+            let command = words(&line);
             if command.last().is_some_and(|word| word == END.as_bytes()) {
                 return commands;
             }
-            commands.push(command);
+            if is_kept(&line) {
+                commands.push(command);
+            }
         }
         panic!("the record was cut off")
     }
