@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 pub use super::keys::KINDS;
 
 /// The longest time for which a member publishes nothing again, in ms.
-const LONGEST_PAUSE: Millis = 3_000;
+const LONGEST_THROTTLE: Millis = 3_000;
 
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {
@@ -41,7 +41,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], kept: Option<u64>,
                     schedules.push((schedule, partition));
                 }
             }
-            KeyKind::Pause(_) => drop(entry.check_derived_type("string", Expiry::After(LONGEST_PAUSE), found)),
+            KeyKind::Throttle(_) => drop(entry.check_derived_type("string", Expiry::After(LONGEST_THROTTLE), found)),
             KeyKind::Sent(_) => drop(entry.check_derived_type("zset", Expiry::After(REMEMBERED_FOR), found)),
             KeyKind::OfChat(_, kind_of_key) => {
                 if entry.check_type(kind_of_key, Expiry::Never, found) {
@@ -97,7 +97,7 @@ const fn chat_of(kind: &KeyKind) -> Option<ChatId> {
         KeyKind::OfChat(chat, _) | KeyKind::Sent(chat) => Some(*chat),
         KeyKind::Chat(_)
         | KeyKind::Schedule(..)
-        | KeyKind::Pause(_)
+        | KeyKind::Throttle(_)
         | KeyKind::OfAccount(..)
         | KeyKind::States(_)
         | KeyKind::Direct(_) => None,

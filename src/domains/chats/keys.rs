@@ -17,7 +17,7 @@ pub const KINDS: [&str; 26] = [
     "chat_rows",
     "chat_reactions",
     "chat_typing",
-    "chat_moved",
+    "chat_positions",
     "chat_seen_times",
     "chat_trims",
     "chat_seen_since",
@@ -108,8 +108,8 @@ pub(super) fn typing(id: ChatId, account: u64) -> String {
 }
 
 /// STRING, after the positions of a member were published; `account` is a hash. Time to live: a second.
-pub(super) fn moved(id: ChatId, account: u64) -> String {
-    format!("chat_moved:{{{}}}:{account}", id.0)
+pub(super) fn positions_throttle(id: ChatId, account: u64) -> String {
+    format!("chat_positions:{{{}}}:{account}", id.0)
 }
 
 /// The part of a schedule that has a chat.
@@ -199,7 +199,7 @@ pub(super) enum KeyKind {
     /// A part of a schedule of chats.
     Schedule(Schedule, u64),
     /// A pause of a member in a chat.
-    Pause(ChatId),
+    Throttle(ChatId),
     /// A key of an account, and its type in Redis.
     OfAccount(UserId, &'static str),
     /// The lists' state of an account.
@@ -232,7 +232,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         "chat_authors" => KeyKind::Authors(chat()?),
         "chat_rows" => part().map(|(id, bucket)| KeyKind::Rows(id, bucket))?,
         "chat_reactions" => part().map(|(id, sequence)| KeyKind::Reactions(id, sequence))?,
-        "chat_typing" | "chat_moved" => part().map(|(id, _)| KeyKind::Pause(id))?,
+        "chat_typing" | "chat_positions" => part().map(|(id, _)| KeyKind::Throttle(id))?,
         "chats" | "chats_archived" | "chat_requests" | "chats_unread" | "chats_unread_muted" | "chat_mutes" | "chats_former" => {
             KeyKind::OfAccount(user()?, "zset")
         }
@@ -254,7 +254,10 @@ mod tests {
         assert_eq!(parse(&reactions(chat, 300)), Some(KeyKind::Reactions(chat, 300)));
         assert_eq!(parse(&former(user)), Some(KeyKind::OfAccount(user, "zset")));
         assert_eq!(parse(&direct(user)), Some(KeyKind::Direct(user)));
-        assert_eq!([typing(chat, u64::MAX), moved(chat, 7)].map(|key| parse(&key)), [Some(KeyKind::Pause(chat)); 2]);
+        assert_eq!(
+            [typing(chat, u64::MAX), positions_throttle(chat, 7)].map(|key| parse(&key)),
+            [Some(KeyKind::Throttle(chat)); 2]
+        );
         for other in ["chat_rows:{5}", "chat_rows:{5}:x", "chat_rows:{5}:01", "chat:{5}:1", "chats:{x}", "chat_nothing:{5}"] {
             assert_eq!(parse(other), None, "{other}");
         }

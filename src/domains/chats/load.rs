@@ -124,7 +124,7 @@ impl Fetch for ChatReceiverFetcher {
     type Value = (u64, ChatSettings);
 
     async fn fetch(&self, keys: &[UserId]) -> Result<Vec<Self::Value>, Error> {
-        store::lists::receivers(&self.0, keys).await
+        store::lists::counts_and_settings(&self.0, keys).await
     }
 }
 

@@ -71,6 +71,6 @@ async fn a_deleted_account_leaves_no_trace_in_chats() {
     let chats: Vec<String> =
         app.redis.keys().into_iter().filter(|key| key.starts_with("chat") || key.starts_with("direct")).collect();
     // A pause names nobody, and ends by itself within a second.
-    let chats: Vec<String> = chats.into_iter().filter(|key| !key.starts_with("chat_moved:")).collect();
+    let chats: Vec<String> = chats.into_iter().filter(|key| !key.starts_with("chat_positions:")).collect();
     assert_eq!(chats, Vec::<String>::new());
 }

@@ -36,7 +36,7 @@ async fn process(app: &TestApp, port: u16) -> App {
 }
 
 #[tokio::test]
-async fn a_marking_hands_on_the_text_before_it() {
+async fn a_text_that_is_seen_before_it_is_settled_counts_as_activity() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     befriend(&ada, &bea).await;
@@ -76,7 +76,7 @@ async fn a_deleted_account_is_out_of_its_chats_at_once() {
 }
 
 #[tokio::test]
-async fn a_chat_that_has_ended_comes_back_to_no_list() {
+async fn a_chat_that_has_ended_is_added_to_no_list() {
     let app = beside_proxies().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     befriend(&ada, &bea).await;
@@ -176,7 +176,7 @@ async fn two_groups(app: &TestApp) -> ([Actor; 4], [String; 2]) {
 }
 
 #[tokio::test]
-async fn a_hidden_row_brings_no_deleted_history_back() {
+async fn a_hidden_text_does_not_show_a_deleted_history_again() {
     let app = TestApp::start().await;
     let ([ada, bea, cyd, _], [first, second]) = two_groups(&app).await;
     run_ok(&cyd, "DeleteChatHistory", json!({ "chatId": first })).await;
@@ -192,7 +192,7 @@ async fn a_hidden_row_brings_no_deleted_history_back() {
 }
 
 #[tokio::test]
-async fn a_row_of_a_server_whose_clock_is_behind_brings_a_deleted_history_back() {
+async fn a_text_from_a_server_whose_clock_is_behind_shows_a_deleted_history_again() {
     let app = TestApp::start().await;
     let behind = TestApp::on_redis(app.redis.clone(), Clock::manual(START - 60_000), Config::default()).await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
@@ -219,7 +219,7 @@ async fn a_row_of_a_server_whose_clock_is_behind_brings_a_deleted_history_back()
 }
 
 #[tokio::test]
-async fn what_was_hidden_is_no_activity_after_the_block() {
+async fn texts_that_a_block_hid_are_no_activity_after_the_block() {
     let app = TestApp::start().await;
     let ([_, bea, cyd, _], [first, second]) = two_groups(&app).await;
     send(&bea, &first, "one").await;
@@ -271,7 +271,7 @@ async fn pending_texts_cost_the_same_beside_many_hidden_ones() {
 }
 
 #[tokio::test]
-async fn what_settles_is_no_finding() {
+async fn a_group_that_workers_have_not_settled_yet_is_no_finding() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     group(&ada, "g", &[&bea], "ALL").await;
@@ -282,7 +282,7 @@ async fn what_settles_is_no_finding() {
 }
 
 #[tokio::test]
-async fn only_what_is_handed_out_is_delivered() {
+async fn a_text_is_delivered_when_it_is_in_a_response() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     befriend(&ada, &bea).await;
@@ -313,7 +313,7 @@ async fn a_new_group_can_be_muted_and_archived_at_once() {
 }
 
 #[tokio::test]
-async fn what_finds_a_chat_is_charged_as_a_setting() {
+async fn starting_a_chat_that_exists_is_charged_as_a_setting() {
     let app = TestApp::with(limited(&[(Limit::ChatSettings, "2/1h")])).await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let chat = start(&ada, &bea).await;

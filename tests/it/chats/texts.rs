@@ -234,7 +234,7 @@ async fn a_group_that_has_ended_is_not_created_again() {
     assert_eq!(run_ok(&ada, "CreateGroupChat", input).await, json!({ "chat": null, "userErrors": [] }));
     app.drain_journal().await;
     // The pause between two events of positions ends by itself.
-    let is_kept = |key: &String| key.starts_with("chat") && !key.starts_with("chat_moved:");
+    let is_kept = |key: &String| key.starts_with("chat") && !key.starts_with("chat_positions:");
     assert_eq!(app.redis.keys().into_iter().filter(is_kept).collect::<Vec<_>>(), [""; 0]);
     assert_sound(&app).await;
 }

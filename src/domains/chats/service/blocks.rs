@@ -28,12 +28,12 @@ pub async fn settle_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> 
             decline_from(app, user, other).await?;
         }
     }
-    if let Some(chat) = lists::pair(app.db(), a.min(b), a.max(b)).await? {
+    if let Some(chat) = lists::find_direct(app.db(), a.min(b), a.max(b)).await? {
         settle_changed(app, chat, &[a, b]).await?;
     }
     let mut left = AT_ONCE;
     for (user, other) in [(a, b), (b, a)] {
-        let chats = lists::all(app.db(), user).await?;
+        let chats = lists::all_chats(app.db(), user).await?;
         for part in chats.chunks(PART) {
             let written = store::writers::has_written(app.db(), part, other).await?;
             let concerned = part.iter().zip(written).filter(|(_, has_written)| *has_written);

@@ -162,6 +162,6 @@ pub async fn set_settings(
     if (who.is_some() || shares_seen.is_some()) && !lists::set_settings(app.db(), viewer, who, shares_seen).await? {
         return Err(Error::Unauthenticated.into());
     }
-    let found = lists::receivers(app.db(), &[viewer]).await?.pop();
+    let found = lists::counts_and_settings(app.db(), &[viewer]).await?.pop();
     Ok(found.map(|(_, settings)| settings).unwrap_or_default())
 }

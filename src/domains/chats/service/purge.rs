@@ -26,7 +26,7 @@ const TEXTS: u64 = 1_000;
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn leave_all(app: &App, user: UserId) -> Result<(), Error> {
-    for chats in lists::all(app.db(), user).await?.chunks(AT_ONCE) {
+    for chats in lists::all_chats(app.db(), user).await?.chunks(AT_ONCE) {
         try_join_all(chats.iter().map(|chat| leave(app, *chat, user))).await?;
     }
     Ok(())
@@ -39,8 +39,8 @@ pub async fn leave_all(app: &App, user: UserId) -> Result<(), Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, user: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
-    let mut chats = lists::all(app.db(), user).await?;
-    chats.extend(lists::former(app.db(), user, BUCKETS as usize).await?);
+    let mut chats = lists::all_chats(app.db(), user).await?;
+    chats.extend(lists::former_chats(app.db(), user, BUCKETS as usize).await?);
     // The one that was begun comes first.
     chats.sort_by_key(|chat| chat.0 != progress.version);
     chats.truncate(BUCKETS as usize);

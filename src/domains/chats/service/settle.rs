@@ -108,7 +108,7 @@ async fn settle_ended(app: &App, chat: ChatId, kind: ChatKind, updates: &[ChatLi
 #[derive(Default)]
 struct HiddenTexts {
     /// For members with blocks: the accounts whose texts are hidden, and how many of those above what the member has seen.
-    of: HashMap<UserId, (HashSet<UserId>, u64)>,
+    by_member: HashMap<UserId, (HashSet<UserId>, u64)>,
     /// Members that block the account from which their request came.
     declining: Vec<UserId>,
     /// The newest rows: id, number and author. Empty if the two that the chat keeps tell enough.
@@ -119,7 +119,7 @@ struct HiddenTexts {
 
 impl HiddenTexts {
     fn hides(&self, user: UserId, author: u64) -> bool {
-        self.of.get(&user).is_some_and(|(accounts, _)| accounts.contains(&UserId(author)))
+        self.by_member.get(&user).is_some_and(|(accounts, _)| accounts.contains(&UserId(author)))
     }
 
     /// The id of the newest row that is not hidden from a member; 0 for none.
@@ -141,7 +141,7 @@ impl HiddenTexts {
         let none = |rows: &[(u64, u64)], user: UserId, own: bool| {
             rows.iter().all(|(_, author)| self.hides(user, *author) || (!own && *author == user.0))
         };
-        self.of.keys().any(|user| none(&recent.rows, *user, true) || none(&recent.texts, *user, false))
+        self.by_member.keys().any(|user| none(&recent.rows, *user, true) || none(&recent.texts, *user, false))
     }
 }
 
@@ -180,7 +180,7 @@ async fn load_hidden_group(app: &App, chat: ChatId, states: &ChatSnapshot) -> Re
         let blocked = others.iter().zip(&blocks).filter(|(_, blocks)| blocks.any());
         let accounts: HashSet<UserId> = blocked.map(|(other, _)| *other).filter(|other| writers.contains(other)).collect();
         ranges.extend(accounts.iter().map(|author| (*user, AuthorRange { chat, author: *author, from, to })));
-        hidden.of.insert(*user, (accounts, 0));
+        hidden.by_member.insert(*user, (accounts, 0));
         let is_blocked = |(other, blocks): (&UserId, &BlockState)| member.requested_by == Some(*other) && blocks.blocks;
         if member.state == Request && others.iter().zip(&blocks).any(is_blocked) {
             hidden.declining.push(*user);
@@ -188,9 +188,9 @@ async fn load_hidden_group(app: &App, chat: ChatId, states: &ChatSnapshot) -> Re
     }
     let counts = store::writers::count_texts_of(app.db(), &ranges.iter().map(|(_, range)| *range).collect::<Vec<_>>()).await?;
     for ((user, _), count) in ranges.iter().zip(counts) {
-        hidden.of.entry(*user).and_modify(|(_, hidden)| *hidden += count);
+        hidden.by_member.entry(*user).and_modify(|(_, hidden)| *hidden += count);
     }
-    hidden.of.retain(|_, (accounts, _)| !accounts.is_empty());
+    hidden.by_member.retain(|_, (accounts, _)| !accounts.is_empty());
     if hidden.needs_rows(&states.recent) {
         hidden.rows = store::writers::newest_authors(app.db(), chat, states.newest).await?;
     }
@@ -216,7 +216,7 @@ fn list_update(
     let Some(member) = member.filter(|member| member.state.is_shown()) else {
         return ChatListUpdate { state: member.map_or('G', |member| member.state.letter()), ..gone };
     };
-    let unread = texts_above.saturating_sub(hidden.of.get(&user).map_or(0, |(_, count)| *count));
+    let unread = texts_above.saturating_sub(hidden.by_member.get(&user).map_or(0, |(_, count)| *count));
     let entry = ChatListUpdate {
         state: member.state.letter(),
         activity: member.placed_id.max(chat.0),
@@ -302,7 +302,7 @@ pub(super) async fn raise_version_above_lists(
     states: ChatSnapshot,
     users: &[UserId],
 ) -> Result<ChatSnapshot, Error> {
-    let highest = lists::versions(app.db(), chat, users).await?.into_iter().max().unwrap_or(0);
+    let highest = lists::settled_versions(app.db(), chat, users).await?.into_iter().max().unwrap_or(0);
     if highest <= states.version || highest == ENDED {
         return Ok(states);
     }
@@ -340,7 +340,7 @@ async fn end(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: 
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_direct(app: &App, low: UserId, high: UserId) -> Result<(), Error> {
-    let Some(chat) = lists::pair(app.db(), low, high).await? else { return Ok(()) };
+    let Some(chat) = lists::find_direct(app.db(), low, high).await? else { return Ok(()) };
     create_direct(app, chat, low, high).await?;
     if let Ok((_, states)) = store::states(ChatDb::of(app), chat, &[low, high], false).await? {
         settle_states(app, chat, &states, true).await?;

@@ -29,7 +29,7 @@ pub async fn start_direct(app: &App, loaders: &Loaders, viewer: UserId, other: &
     }
     relations::find(loaders, other).await?.ok_or_else(users::not_found)?;
     let (low, high) = (viewer.min(other), viewer.max(other));
-    if let Some(chat) = lists::pair(app.db(), low, high).await? {
+    if let Some(chat) = lists::find_direct(app.db(), low, high).await? {
         charge(app, Limit::ChatSettings, viewer).await?;
         let lease = journal::begin(app, Task::DirectChat { low, high }).await?;
         return begin(app, loaders, viewer, chat, (low, high), lease).await;

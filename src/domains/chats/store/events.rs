@@ -71,7 +71,7 @@ pub(in super::super) async fn acquire_throttles(
     let set = |chat: &ChatId| {
         let key = match throttle {
             Throttle::Typing => keys::typing(*chat, account),
-            Throttle::Positions => keys::moved(*chat, account),
+            Throttle::Positions => keys::positions_throttle(*chat, account),
         };
         cmd("SET").arg(key).arg(1).arg("NX").arg("PX").arg(for_ms).take()
     };

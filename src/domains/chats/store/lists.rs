@@ -219,7 +219,7 @@ pub(in super::super) async fn unread(db: &Db, user: UserId, windows: &[Window]) 
 }
 
 /// The numbers of chats of accounts, and their settings, in their order. One pipeline; nothing for none.
-pub(in super::super) async fn receivers(db: &Db, users: &[UserId]) -> Result<Vec<(u64, ChatSettings)>, Error> {
+pub(in super::super) async fn counts_and_settings(db: &Db, users: &[UserId]) -> Result<Vec<(u64, ChatSettings)>, Error> {
     let commands = users.iter().flat_map(|user| {
         [cmd("HLEN").arg(keys::states(*user)).take(), cmd("HMGET").arg(keys::settings(*user)).arg(&["who", "seen"]).take()]
     });
@@ -256,7 +256,7 @@ pub(in super::super) async fn set_settings(
 }
 
 /// The chat of two accounts, the first of which has the lower id; `None` if they have none. One command.
-pub(in super::super) async fn pair(db: &Db, low: UserId, high: UserId) -> Result<Option<ChatId>, Error> {
+pub(in super::super) async fn find_direct(db: &Db, low: UserId, high: UserId) -> Result<Option<ChatId>, Error> {
     let id: Option<u64> = db.read(cmd("HGET").arg(keys::direct(low)).arg(high.0).take()).await?;
     Ok(id.map(ChatId))
 }
@@ -269,7 +269,7 @@ pub(in super::super) async fn claim_pair(db: &Db, low: UserId, high: UserId, id:
 }
 
 /// The versions of a chat with which the lists of accounts agree, in their order; 0 for those that have nothing of it. One pipeline.
-pub(in super::super) async fn versions(db: &Db, chat: ChatId, users: &[UserId]) -> Result<Vec<u64>, Error> {
+pub(in super::super) async fn settled_versions(db: &Db, chat: ChatId, users: &[UserId]) -> Result<Vec<u64>, Error> {
     let commands = users.iter().flat_map(|user| {
         [cmd("HGET").arg(keys::states(*user)).arg(chat.0).take(), cmd("ZSCORE").arg(keys::former(*user)).arg(chat.0).take()]
     });
@@ -289,13 +289,13 @@ pub(in super::super) async fn remove_pair(db: &Db, low: UserId, high: UserId) ->
 }
 
 /// All chats of an account with a state: listed or not. One command of at most [`MAX_CHATS`] fields.
-pub(in super::super) async fn all(db: &Db, user: UserId) -> Result<Vec<ChatId>, Error> {
+pub(in super::super) async fn all_chats(db: &Db, user: UserId) -> Result<Vec<ChatId>, Error> {
     let ids: Vec<u64> = db.read(cmd("HKEYS").arg(keys::states(user)).take()).await?;
     Ok(ids.into_iter().take(2 * MAX_CHATS).map(ChatId).collect())
 }
 
 /// Chats that name an account and are in none of its lists. One command.
-pub(in super::super) async fn former(db: &Db, user: UserId, most: usize) -> Result<Vec<ChatId>, Error> {
+pub(in super::super) async fn former_chats(db: &Db, user: UserId, most: usize) -> Result<Vec<ChatId>, Error> {
     let ids: Vec<u64> = db.read(cmd("ZRANGE").arg(keys::former(user)).arg(0).arg(most - 1).take()).await?;
     Ok(ids.into_iter().map(ChatId).collect())
 }
