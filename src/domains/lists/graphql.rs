@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// A list of the viewer.
 pub struct UserListObject(pub Arc<UserList>);
 
-/// A named list of accounts with a timeline of its own. The owner need not follow the members, and members are not notified. Visible to its owner
+/// A named list of accounts and tags with a timeline of its own. The owner need not follow the members, and members are not notified. Visible to its owner
 /// only.
 #[Object(name = "UserList")]
 impl UserListObject {

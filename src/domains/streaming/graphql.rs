@@ -74,8 +74,8 @@ macro_rules! status_event {
 status_event! {
     /// A status was posted that the viewer can see.
     StatusPosted, "The status.";
-    /// The text of a status was changed. Sent to every stream that contained the status before or contains it now: replace the status by its id. A stream
-    /// with a filter may not contain the status any more.
+    /// The text of a status was changed. Sent to every stream that contained the status before or contains it now: replace the displayed status that has
+    /// this id. A stream with a filter may not contain the status any more.
     StatusEdited, "The status at delivery.";
 }
 
@@ -177,7 +177,7 @@ impl StatusEvent {
     }
 }
 
-/// Event of a thread. `__typename` is its kind. An event carries the comment's state at delivery, so replace the comment by its id.
+/// Event of a thread. `__typename` is its kind. An event carries the comment's state at delivery, so replace the displayed comment that has the same id.
 #[derive(Interface)]
 #[graphql(
     name = "CommentEvent",

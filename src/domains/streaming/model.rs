@@ -108,7 +108,7 @@ named_enum! {
     pub enum GapReason {
         /// The cursor is too old: events are retained for a limited time and up to a limited number.
         Expired = "expired",
-        /// The storage has lost events, or cannot read one.
+        /// The storage has lost events, or an event cannot be read.
         Lost = "lost",
         /// The client read its events too slowly.
         TooSlow = "too_slow",

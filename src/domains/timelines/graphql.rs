@@ -236,7 +236,7 @@ impl TimelineQuery {
         Some(viewer.map(|viewer| Timeline::index(ctx, IndexTimeline::Mentions(viewer))))
     }
 
-    /// Home timeline of the viewer: statuses of the viewer and of followed accounts. Requires a session.
+    /// Home timeline of the viewer: statuses and reposts of the viewer and of followed accounts, and public statuses with followed tags. Requires a session.
     async fn home_timeline(&self, ctx: &Context<'_>) -> Option<Result<Timeline>> {
         let owner = request(ctx).and_then(|request| Ok(request.viewer()?.user));
         Some(owner.map(Timeline::Home))

@@ -53,8 +53,8 @@ impl ListTagMutation {
         Some(change(ctx, &input.list_id, &input.name, true).await.map(Into::into))
     }
 
-    /// Removes a tag from a list. On return the timeline shows no status for the tag alone. Succeeds without a change if the list does not have the tag.
-    /// Requires a session.
+    /// Removes a tag from a list. On return the list's timeline no longer has statuses that were in it only because of the tag. Succeeds without a change
+    /// if the list does not have the tag. Requires a session.
     async fn remove_tag_from_list(
         &self,
         ctx: &Context<'_>,

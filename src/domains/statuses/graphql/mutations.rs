@@ -25,7 +25,7 @@ struct LocationInput {
 struct PostStatusInput {
     /// Text of the status: 1 to 500 grapheme clusters, newlines allowed. Leading and trailing white space is removed.
     message: String,
-    /// Place of posting, visible to everyone.
+    /// Place of posting, visible to everyone who can see the status.
     location: Option<LocationInput>,
     /// The accounts that can see the status. Null or omitted: `PUBLIC`.
     audience: Option<AudienceKind>,

@@ -78,8 +78,8 @@ pub struct FollowedTagMutation;
 
 #[Object]
 impl FollowedTagMutation {
-    /// Follows a tag: the viewer's home timeline also shows public statuses with the tag, from all accounts, except replies. On return it has them.
-    /// Succeeds without a change if the viewer follows the tag already. An account follows at most 100 tags; one more fails with `LIMIT_REACHED`.
+    /// Follows a tag: the viewer's home timeline also shows public statuses with the tag, from all accounts, except replies. On return these statuses are
+    /// in it. Succeeds without a change if the viewer follows the tag already. An account follows at most 100 tags; one more fails with `LIMIT_REACHED`.
     /// Requires a session.
     async fn follow_tag(
         &self,

@@ -29,9 +29,9 @@ pub struct LoginMutation;
 
 #[Object]
 impl LoginMutation {
-    /// Changes the viewer's login, at most twice in 30 days, changes of case included. The login before it stays reserved for the account for 30 days: `user` and
-    /// `logIn` accept it meanwhile, and nobody else can take it. Texts that mention the account continue to do so. The present login as it is written
-    /// changes nothing and is not counted. A wrong password is counted as a failed log-in. Requires a session.
+    /// Changes the viewer's login, at most twice in 30 days, changes of case included. The previous login stays reserved for the account for 30 days:
+    /// `user` and `logIn` accept it meanwhile, and nobody else can take it. Texts that mention the account continue to do so. A `login` that equals
+    /// the current one, case included, changes nothing and is not counted. A wrong password is counted as a failed log-in. Requires a session.
     async fn change_login(
         &self,
         ctx: &Context<'_>,
