@@ -3,6 +3,7 @@
 pub mod response_size;
 pub mod audience;
 pub mod audit;
+pub mod chat_event;
 pub mod clock;
 pub mod config;
 pub mod count;

@@ -255,9 +255,7 @@ fn run_pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Opti
                 statuses::settle_indexes(app, author, status, names).await.map(|()| None)
             }
             Task::Privacy { user } => statuses::settle_privacy(app, user, progress).await,
-            Task::Chat { chat, former } => chats::settle_chat(app, chat, &former, progress).await,
-            Task::ChatText { chat, sequence } => chats::settle_text(app, chat, sequence, progress).await,
-            Task::ChatRetention { chat } => chats::settle_retention(app, chat, progress).await,
+            Task::Chat { chat, former, events } => chats::settle_chat(app, chat, &former, &events, progress).await,
             Task::ChatMember { chat, user } => chats::settle_member(app, chat, user, progress).await,
             Task::DirectChat { low, high } => chats::settle_direct(app, low, high).await.map(|()| None),
             Task::FollowRequests { user } => timelines::accept_all(app, user).await,

@@ -234,7 +234,7 @@ pub fn is_ours(key: &str) -> bool {
 /// reported as findings by the audit of the journal.
 async fn changes_in_progress(app: &App) -> Result<HashSet<u64>, Error> {
     let changed = |task| match task {
-        Task::Chat { chat, .. } | Task::ChatMember { chat, .. } | Task::ChatRetention { chat } => vec![chat.0],
+        Task::Chat { chat, .. } | Task::ChatMember { chat, .. } => vec![chat.0],
         Task::DirectChat { low, high } => vec![low.0, high.0],
         // The requests of an account that became public are being accepted, and its statuses enter or leave their tags.
         Task::Account { user, .. } | Task::FollowRequests { user } | Task::Privacy { user } => vec![user.0],

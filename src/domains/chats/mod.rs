@@ -7,7 +7,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `chat:{c}` | HASH | what the chat is, its newest row, the version from which lists derive, what retention has done | 21 fields, 20 KB |
+//! | `chat:{c}` | HASH | what the chat is, its newest row, the version from which lists derive, what retention has done | 22 fields, 50 KB |
 //! | `chat_members:{c}` | HASH | member → role, order of joining, first readable row, state, … | 500 |
 //! | `chat_seen:{c}`, `chat_delivered:{c}` | ZSET | member → position, only raised | 500; delivered of at most 50 |
 //! | `chat_rows:{c}:{bucket}` | HASH | number → row | 128 rows of at most 17 KB |
@@ -67,9 +67,10 @@
 //! written, it does not exist: its membership waits as unstarted.
 //!
 //! **Events.** A step behind the answer publishes what has happened to the event log, as references ([`crate::platform::events`]). The log has each row once,
-//! in the order of the chat; the chat remembers up to which row all are published, so that the workers publish what a process that died has not. Positions
-//! of members, mutes and the archive are published without an entry of the journal: a crash may lose their events. What an event shows is read at delivery
-//! ([`service::load_event`]).
+//! in the order of the chat; the chat remembers up to which row all are published, so that the workers publish what a process that died has not. The end of a
+//! membership is an event of its own, appended with the one of its row and for that account alone, which can read no row any more; the chat keeps it until
+//! that. What a change publishes beside rows is in its entry of the journal. Positions of members, mutes and the archive are published without an entry: a
+//! crash may lose their events. What an event shows is read at delivery ([`service::load_event`]).
 //!
 //! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. A chat has all rows from its last deleted one to its newest. Every chat that names an account is in its `chat_states` or its
 //! `chats_former`, so that its deletion finds them. A list has a chat if, and only if, `chat_states` says so.

@@ -33,7 +33,6 @@
 //! **Shards.** One on a single server, with a total order of events. Eight on a cluster, by author or chat, each with its own order.
 
 pub mod audit;
-mod chat_event;
 mod chat_resume_point;
 mod keys;
 mod filter_terms;
@@ -44,7 +43,7 @@ mod resume_point;
 pub mod service;
 mod store;
 
-pub use chat_event::ChatEvent;
+pub use crate::base::chat_event::ChatEvent;
 pub use chat_resume_point::ChatResumePoint;
 pub use filter_terms::{EventAudience, FilterTerms, SAMPLE_RING, TermHasher};
 pub use model::{Event, EventId, EventKind, LogPosition, ReadResult};

@@ -1,8 +1,8 @@
 //! Events and positions in the log: plain types.
 
-use super::chat_event::ChatEvent;
 use super::filter_terms::FilterTerms;
 use super::repost_details::RepostDetails;
+use crate::base::chat_event::ChatEvent;
 use crate::base::ids::{ChatId, StatusId};
 use serde::{Deserialize, Serialize};
 use std::fmt;

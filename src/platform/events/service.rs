@@ -1,6 +1,5 @@
 //! Publishes events and reads the log.
 
-use super::chat_event::ChatEvent;
 use super::filter_terms::{EventAudience, FilterTerms, TermHasher};
 use super::model::{Event, EventId, LogPosition, ReadResult};
 use super::page_cache::PageCache;
@@ -8,6 +7,7 @@ use super::repost_details::{MAX_REPOSTERS, RepostDetails};
 use super::resume_point::ResumePoint;
 use super::store::{self, LogLimits, NewEvent};
 use crate::app::App;
+use crate::base::chat_event::ChatEvent;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, StatusId, UserId};
@@ -175,7 +175,8 @@ pub async fn publish_to_reposter_feeds(
 }
 
 /// Publishes the rows of a chat up to `newest`, each once, in their order. `published` is the row up to which the chat remembers that all are published,
-/// and when that was read. Returns the row up to which they are; `None` if `published` is needed, or must be read again. One round trip.
+/// and when that was read. `ends` are the ends of memberships, each published with its row. Returns the row up to which all are; `None` if `published` is
+/// needed, or must be read again. One round trip.
 ///
 /// # Errors
 /// As [`publish_posted`].
@@ -184,8 +185,9 @@ pub async fn publish_chat_rows(
     chat: ChatId,
     newest: u64,
     published: Option<(u64, Millis)>,
+    ends: &[(u64, ChatEvent)],
 ) -> Result<Option<u64>, Error> {
-    store::append_rows(app.db(), chat, newest, published, retention(app)).await
+    store::append_rows(app.db(), chat, newest, published, ends, retention(app)).await
 }
 
 /// Publishes other events of chats. One round trip; none for no events.

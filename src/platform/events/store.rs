@@ -1,10 +1,10 @@
 //! The event log's access to Redis.
 
-use super::chat_event::ChatEvent;
 use super::filter_terms::FilterTerms;
 use super::keys;
 use super::model::{Event, EventId, EventKind, LogPosition, ReadResult, SHARDS};
 use super::repost_details::RepostDetails;
+use crate::base::chat_event::ChatEvent;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, StatusId, UserId};
@@ -134,12 +134,13 @@ pub(super) async fn publish_change(db: &Db, id: u64) -> Result<(), Error> {
 }
 
 /// Appends rows of a chat up to `newest`, each once, behind those that are in the log; behind `published` if none is. Returns the row up to which all are
-/// published; `None` if `published` is unknown, or may be out of date. One script.
+/// published; `None` if `published` is unknown, or may be out of date. `ends` are events of memberships, which are appended with their rows. One script.
 pub(super) async fn append_rows(
     db: &Db,
     chat: ChatId,
     newest: u64,
     published: Option<(u64, Millis)>,
+    ends: &[(u64, ChatEvent)],
     retention: LogLimits,
 ) -> Result<Option<u64>, Error> {
     let shard = shard_of_chat(db, chat);
@@ -151,6 +152,7 @@ pub(super) async fn append_rows(
         .arg(newest)
         .arg(published.map(|(row, _)| row.to_string()).unwrap_or_default())
         .arg(published.map_or(0, |(_, at)| at));
+    let call = ends.iter().fold(call, |call, (row, event)| call.arg(*row).arg(event.encode().1));
     let head: i64 = db.call_untracked(vec![call]).await?.pop().map(decode::value).transpose()?.unwrap_or(-1);
     Ok(u64::try_from(head).ok())
 }

@@ -1,6 +1,7 @@
 //! Tasks of the journal: plain types.
 
 use crate::base::audience::ChosenAudience;
+use crate::base::chat_event::ChatEvent;
 use crate::base::ids::{CampaignId, ChatId, CommentId, StatusId, UserId, UserListId, WebsiteId};
 use crate::base::named::named_enum;
 use serde::{Deserialize, Serialize};
@@ -246,13 +247,17 @@ pub enum Task {
         /// The account.
         user: UserId,
     },
-    /// A chat: the lists of its members are derived from it; of a chat that has ended, the rows are deleted.
+    /// A chat: its rows and the events of its change are published, and the lists of its members are derived from it; of a chat that has ended, the rows are
+    /// deleted.
     Chat {
         /// The chat.
         chat: ChatId,
         /// Accounts that may have been members.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         former: Vec<UserId>,
+        /// What has changed beside its rows.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        events: Vec<ChatEvent>,
     },
     /// A membership: the lists of one account are derived from a chat.
     ChatMember {
@@ -260,18 +265,6 @@ pub enum Task {
         chat: ChatId,
         /// The account.
         user: UserId,
-    },
-    /// A text of a chat that was edited, deleted or reacted to: the change is published, and the chat is settled.
-    ChatText {
-        /// The chat.
-        chat: ChatId,
-        /// The number of the text.
-        sequence: u64,
-    },
-    /// The retention of a chat, which is in its schedules, and of which its members are told.
-    ChatRetention {
-        /// The chat.
-        chat: ChatId,
     },
     /// The direct chat of two accounts: its record and their lists are derived from the pair.
     DirectChat {
@@ -302,6 +295,11 @@ named_enum! {
 }
 
 impl Task {
+    /// A change of a chat: the lists of its members, and what is published of it beside its rows.
+    pub const fn chat_change(chat: ChatId, events: Vec<ChatEvent>) -> Self {
+        Self::Chat { chat, former: Vec::new(), events }
+    }
+
     /// The queue of this task.
     pub const fn queue(&self) -> Queue {
         match self {
@@ -329,8 +327,6 @@ impl Task {
             | Self::Repost { .. }
             | Self::Chat { .. }
             | Self::ChatMember { .. }
-            | Self::ChatText { .. }
-            | Self::ChatRetention { .. }
             | Self::DirectChat { .. } => Queue::Short,
         }
     }
@@ -415,16 +411,14 @@ mod tests {
                 r#"{"StatusIndexes":{"author":1,"status":2,"tags":["a"],"logins":["ada"]}}"#,
             ),
             (Task::Privacy { user }, r#"{"Privacy":{"user":1}}"#),
-            (Task::Chat { chat: ChatId(7), former: vec![] }, r#"{"Chat":{"chat":7}}"#),
+            (Task::chat_change(ChatId(7), vec![]), r#"{"Chat":{"chat":7}}"#),
             (Task::ChatMember { chat: ChatId(7), user }, r#"{"ChatMember":{"chat":7,"user":1}}"#),
             (Task::DirectChat { low: user, high: UserId(4) }, r#"{"DirectChat":{"low":1,"high":4}}"#),
-            (Task::ChatText { chat: ChatId(7), sequence: 5 }, r#"{"ChatText":{"chat":7,"sequence":5}}"#),
             (Task::Password { user }, r#"{"Password":{"user":1}}"#),
             (
                 Task::Login { user, login: "ada".into(), former: "bea".into(), version: 2 },
                 r#"{"Login":{"user":1,"login":"ada","former":"bea","version":2}}"#,
             ),
-            (Task::ChatRetention { chat: ChatId(7) }, r#"{"ChatRetention":{"chat":7}}"#),
         ]
     }
 
@@ -470,11 +464,9 @@ mod tests {
             Task::Chat { .. } => 28,
             Task::ChatMember { .. } => 29,
             Task::DirectChat { .. } => 30,
-            Task::ChatText { .. } => 31,
-            Task::Password { .. } => 32,
-            Task::Login { .. } => 33,
-            Task::ChatRetention { .. } => 34,
+            Task::Password { .. } => 31,
+            Task::Login { .. } => 32,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..35).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..33).collect::<Vec<_>>());
     }
 }

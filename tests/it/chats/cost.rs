@@ -5,7 +5,6 @@ use crate::support::monitor::Monitor;
 use crate::support::{Actor, HttpResponse, RedisServer, START, SingleServerReason, TestApp, document};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::Duration;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::ids::ChatId;
@@ -67,10 +66,9 @@ async fn marking_a_chat_as_seen_takes_four_commands_on_each_tag() {
         send(&bea, &chat, text).await;
     }
     app.drain().await;
-    // The scripts are loaded. Within a second the next event would wait, and ask again every 200 ms.
+    // The scripts are loaded. Within a second the next event waits for the end of that second.
     run_ok(&ada, "MarkChatSeen", json!({ "chatId": chat, "sequence": 2 })).await;
     app.drain().await;
-    tokio::time::sleep(Duration::from_millis(1_100)).await;
     let monitor = Monitor::start(&app.redis);
     run_ok(&ada, "MarkChatSeen", json!({ "chatId": chat, "sequence": 3 })).await;
     app.drain().await;

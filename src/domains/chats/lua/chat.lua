@@ -16,20 +16,21 @@ local function int(number) return string.format('%.0f', number) end
 
 local function fetch()
   local it = redis.call('HMGET', KEYS[1], 'kind', 'newest', 'oldest', 'sent', 'version', 'joined', 'history', 'recent', 'gone', 'name', 'a', 'b',
-    'settled', 'days', 'removed', 'trimmed', 'seen', 'since', 'first_bit')
+    'settled', 'days', 'removed', 'trimmed', 'seen', 'since', 'first_bit', 'ends')
   if not it[1] or it[9] then return nil end
   local recent = {}
   for number in string.gmatch(it[8], '%d+') do table.insert(recent, number) end
   local newest, lowest = tonumber(it[2]), tonumber(it[3])
   -- `lowest` is the lowest row that is stored as readable, `oldest` the lowest that can be read now. Rows up to `removed` are deleted, those up to `trimmed`
   -- were taken by retention. Up to `seen` all members have seen the rows: the oldest of these since `since`, or 0. `first_bit` is the row of the first bit of
-  -- the texts.
+  -- the texts. `ends` has the memberships that have
+  -- ended, until that is published: row, account, who has ended it, time, ….
   return {
     lowest = lowest, oldest = math.max(lowest, newest - KEPT + 1), days = it[14] or '-', removed = tonumber(it[15] or 0),
     trimmed = tonumber(it[16] or 0), seen = tonumber(it[17] or 0), since = tonumber(it[18] or 0), first_bit = tonumber(it[19] or 0),
     kind = it[1], newest = newest, sent = tonumber(it[4]), version = tonumber(it[5]),
     joined = tonumber(it[6]), history = it[7], recent = recent, name = it[10], a = it[11], b = it[12],
-    settled = tonumber(it[13] or 0),
+    settled = tonumber(it[13] or 0), ends = it[20] or '',
   }
 end
 
@@ -167,13 +168,14 @@ local function retention_of(chat)
 end
 
 -- Returns the chat snapshot: kind, version, newest row, recent, accounts of a direct chat, the number of members, or 0 if the lists of all agree with this
--- version, the oldest row, the retention fields; then for each account: its id, membership or '', texts after its read position, read position. (A script
--- that was sent again after a broken connection changes nothing, but the lists do not agree yet.)
+-- version, the oldest row, the retention fields, the memberships whose end may be unpublished; then for each account: its id, membership or '', texts after
+-- its read position, read position. (A script that was sent again after a broken connection changes nothing, but the lists do not agree yet.)
 local function states(chat, uids)
   local found = { chat.kind, int(chat.version), int(chat.newest), table.concat(chat.recent, ' '), chat.a, chat.b }
   table.insert(found, chat.version > chat.settled and int(redis.call('HLEN', KEYS[2])) or '0')
   table.insert(found, int(chat.oldest))
   table.insert(found, retention_of(chat))
+  table.insert(found, chat.ends)
   if #uids == 0 then return found end
   local records, positions = redis.call('HMGET', KEYS[2], unpack(uids)), redis.call('ZMSCORE', KEYS[3], unpack(uids))
   for at, uid in ipairs(uids) do

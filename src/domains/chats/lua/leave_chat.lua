@@ -5,6 +5,7 @@
 --   2 another removes it  8 ids to remember  9 for how long, ms
 -- Returns the chat snapshot of chat.lua after `ok` and the newest row | {gone, newest row} the chat has ended | {again} the rows need other keys | {none} no
 --   such chat or member | {target} the other is no member | {direct} it is a direct chat | {forbidden} | {own} one does not remove oneself
+local MOST_ENDS = 500
 local chat = fetch()
 local me = chat and member(ARGV[2])
 if not chat then
@@ -30,13 +31,20 @@ end
 local base = tonumber(ARGV[1])
 if not fits(chat, base, 2) then return { 'again', int(chat.newest) } end
 
+chat.sent = math.max(chat.sent, tonumber(ARGV[4]))
+-- Published to the account by an event of its own, as it cannot read the row, which retention may delete.
+local ended = table.concat({ int(chat.newest + 1), target.uid, me.uid, int(chat.sent) }, ' ')
+local _, commas = string.gsub(chat.ends, ',', '')
+if commas >= MOST_ENDS - 1 then chat.ends = string.match(chat.ends, ',(.*)$') end
+chat.ends = chat.ends == '' and ended or chat.ends .. ',' .. ended
+redis.call('HSET', KEYS[1], 'ends', chat.ends)
+
 if redis.call('HLEN', KEYS[2]) == 1 then
   redis.call('HSET', KEYS[1], 'gone', ARGV[5], 'version', int(chat.version + 1))
   redis.call('HDEL', KEYS[1], 'last', 'recent', 'name')
   redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9])
   return { 'gone', int(chat.newest) }
 end
-chat.sent = math.max(chat.sent, tonumber(ARGV[4]))
 remember(ARGV[5], append(chat, base, ARGV[5], ARGV[7] == '2' and 'X' or 'L', me.uid, target.uid), tonumber(ARGV[8]), ARGV[9])
 local uids = { target.uid }
 if target ~= me then table.insert(uids, me.uid) end

@@ -1,8 +1,17 @@
--- raise_published.lua - notes up to which row all events of a chat were published. It only rises.
+-- raise_published.lua - notes up to which row all events of a chat were published. It only rises. What was kept of memberships that have ended up to there
+-- is removed.
 -- KEYS 1 chat:{c}
 -- ARGV 1 row
 -- Returns 1 | 0 no such chat
-if redis.call('HEXISTS', KEYS[1], 'kind') == 0 then return 0 end
-local published = tonumber(redis.call('HGET', KEYS[1], 'published') or 0)
-if tonumber(ARGV[1]) > published then redis.call('HSET', KEYS[1], 'published', ARGV[1]) end
+local it = redis.call('HMGET', KEYS[1], 'kind', 'published', 'ends')
+if not it[1] then return 0 end
+local row = math.max(tonumber(ARGV[1]), tonumber(it[2] or 0))
+redis.call('HSET', KEYS[1], 'published', string.format('%.0f', row))
+if it[3] then
+  local rest = {}
+  for ended in string.gmatch(it[3], '[^,]+') do
+    if tonumber(string.match(ended, '^%d+')) > row then table.insert(rest, ended) end
+  end
+  if #rest > 0 then redis.call('HSET', KEYS[1], 'ends', table.concat(rest, ',')) else redis.call('HDEL', KEYS[1], 'ends') end
+end
 return 1

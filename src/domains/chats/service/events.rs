@@ -3,7 +3,6 @@
 
 use super::super::model::{ChatKind, ChatRow, ChatView, MAX_DELIVERED_SHOWN, Member, MemberState, MessageKind};
 use super::super::store::events as store;
-use super::super::store::rows;
 use super::delivery::deliver;
 use super::members::{ShownMember, find_member};
 use super::messages::{ShownMessage, show};
@@ -16,12 +15,8 @@ use crate::base::request::Loaders;
 use crate::domains::relations::service as relations;
 use crate::domains::users::User;
 use crate::platform::events::ChatEvent;
-use futures_util::future::try_join_all;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-/// Rows that are read at once to find those who have left.
-const PART: u64 = 500;
 
 /// The id under which cursors of the events of an account's chats are sealed.
 pub const fn events_id(viewer: UserId) -> ListId {
@@ -50,29 +45,20 @@ pub enum ChatEventContent {
 /// A change of a chat, with the chat.
 pub type ChatLogEntry = (ChatId, ChatEvent);
 
-/// Returns for each event whether it may be delivered to an account: as a member, or since its membership has ended. One pipeline; the
-/// rows of chats that it has left.
+/// Returns for each event whether it may be delivered to an account: as a member, or as the account that it concerns. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn filter_for_account(app: &App, viewer: UserId, events: &[ChatLogEntry]) -> Result<Vec<bool>, Error> {
     let chats = chats_for_members(events);
-    let known = store::memberships(app.db(), viewer, &chats).await?;
-    let known: HashMap<ChatId, (bool, bool)> = chats.into_iter().zip(known).collect();
-    let concerns = async |(chat, event): &ChatLogEntry| {
-        if let Some(account) = account_of(*event) {
-            return Ok(account == viewer);
-        }
-        match known.get(chat) {
-            Some((true, _)) => Ok(true),
-            Some((false, true)) => Ok(leavers(app, *chat, *event).await?.contains(&viewer)),
-            _ => Ok(false),
-        }
-    };
-    try_join_all(events.iter().map(concerns)).await
+    let are_memberships = store::are_memberships(app.db(), viewer, &chats).await?;
+    let own: HashSet<ChatId> = chats.into_iter().zip(are_memberships).filter_map(|(chat, is)| is.then_some(chat)).collect();
+    let concerns =
+        |(chat, event): &ChatLogEntry| account_of(*event).map_or_else(|| own.contains(chat), |account| account == viewer);
+    Ok(events.iter().map(concerns).collect())
 }
 
-/// The accounts to which events may be delivered, in the order of the events. One pipeline, and the rows of those that have any.
+/// The accounts to which events may be delivered, in the order of the events. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -80,15 +66,8 @@ pub async fn recipients(app: &App, events: &[ChatLogEntry]) -> Result<Vec<Vec<Us
     let chats = chats_for_members(events);
     let members: HashMap<ChatId, Vec<(UserId, Member)>> =
         chats.iter().copied().zip(store::members(app.db(), &chats).await?).collect();
-    let of = async |(chat, event): &ChatLogEntry| {
-        let members = members.get(chat).map(Vec::as_slice).unwrap_or_default();
-        let mut found = recipients_among(members, *event);
-        found.extend(leavers(app, *chat, *event).await?);
-        found.sort_unstable();
-        found.dedup();
-        Ok::<_, Error>(found)
-    };
-    try_join_all(events.iter().map(of)).await
+    let of = |(chat, event): &ChatLogEntry| recipients_among(members.get(chat).map(Vec::as_slice).unwrap_or_default(), *event);
+    Ok(events.iter().map(of).collect())
 }
 
 /// The chats with events that concern their members.
@@ -102,7 +81,7 @@ fn chats_for_members(events: &[ChatLogEntry]) -> Vec<ChatId> {
 /// The one account that an event concerns, if it does not concern the members.
 const fn account_of(event: ChatEvent) -> Option<UserId> {
     match event {
-        ChatEvent::Changed(account) | ChatEvent::Ended { member: account, .. } => Some(account),
+        ChatEvent::Changed(account) | ChatEvent::MembershipEnded { member: account, .. } => Some(account),
         _ => None,
     }
 }
@@ -113,7 +92,7 @@ fn recipients_among(members: &[(UserId, Member)], event: ChatEvent) -> Vec<UserI
     let is_small = members.len() <= MAX_DELIVERED_SHOWN;
     match event {
         // They concern one account, whether or not it is a member.
-        ChatEvent::Changed(account) | ChatEvent::Ended { member: account, .. } => vec![account],
+        ChatEvent::Changed(account) | ChatEvent::MembershipEnded { member: account, .. } => vec![account],
         ChatEvent::Created | ChatEvent::RetentionChanged => members.iter().map(|(user, _)| *user).collect(),
         ChatEvent::PositionsChanged { member, .. } if is_small && is_active(member) => active().collect(),
         ChatEvent::PositionsChanged { member, .. } => vec![member],
@@ -121,20 +100,6 @@ fn recipients_among(members: &[(UserId, Member)], event: ChatEvent) -> Vec<UserI
         ChatEvent::Typing(_) => Vec::new(),
         ChatEvent::Rows { .. } | ChatEvent::Edited(_) | ChatEvent::Deleted(_) | ChatEvent::Reacted(_) => active().collect(),
     }
-}
-
-/// The accounts whose membership has ended with one of the rows of an event.
-async fn leavers(app: &App, chat: ChatId, event: ChatEvent) -> Result<Vec<UserId>, Error> {
-    let ChatEvent::Rows { from, to } = event else { return Ok(Vec::new()) };
-    let mut found = Vec::new();
-    for from in (from..=to).step_by(PART as usize) {
-        let numbers = from..=to.min(from + PART - 1);
-        let ids: Vec<ChatMessageId> = numbers.map(|sequence| ChatMessageId { chat, sequence }).collect();
-        let ends = |kind| matches!(kind, MessageKind::MemberLeft | MessageKind::MemberRemoved);
-        let rows = rows::rows(app.db(), &ids).await?;
-        found.extend(rows.into_iter().flatten().filter(|row| ends(row.kind)).filter_map(|row| row.subject));
-    }
-    Ok(found)
 }
 
 /// What an event of a chat shows to an account now; `None` if nothing. Of an event with rows, this is one of them. The chat and the row, the accounts; for
@@ -158,10 +123,11 @@ pub async fn load_event(
             Ok(view.map(|view| ChatEventContent::Changed(chat, Some(view))))
         }
         ChatEvent::RetentionChanged => Ok(view.map(|view| ChatEventContent::Changed(chat, Some(view)))),
-        ChatEvent::Ended { member, row } if member == viewer => {
-            Ok(Some(ended(viewer, ChatMessageId { chat, sequence: row }, app.now())))
+        // Who was added again meanwhile has the rows of the chat.
+        ChatEvent::MembershipEnded { member, row, by, at } if member == viewer && view.is_none() => {
+            Ok(Some(membership_ended(ChatMessageId { chat, sequence: row }, member, by, at)))
         }
-        ChatEvent::Changed(_) | ChatEvent::Ended { .. } => Ok(None),
+        ChatEvent::Changed(_) | ChatEvent::MembershipEnded { .. } => Ok(None),
         ChatEvent::Edited(sequence) | ChatEvent::Deleted(sequence) | ChatEvent::Reacted(sequence) => {
             load_text_event(loaders, view, event, ChatMessageId { chat, sequence }).await
         }
@@ -170,13 +136,13 @@ pub async fn load_event(
     }
 }
 
-/// The leaving of the last member, whose row was not written since the chat has ended with it.
-fn ended(viewer: UserId, id: ChatMessageId, now: Millis) -> ChatEventContent {
+/// The row with which a membership has ended, from its event: the account cannot read the chat any more.
+fn membership_ended(id: ChatMessageId, member: UserId, by: UserId, at: Millis) -> ChatEventContent {
     let row = ChatRow {
-        kind: MessageKind::MemberLeft,
-        sender: Some(viewer),
-        sent_at: now,
-        subject: Some(viewer),
+        kind: if by == member { MessageKind::MemberLeft } else { MessageKind::MemberRemoved },
+        sender: Some(by),
+        sent_at: at,
+        subject: Some(member),
         role: None,
         reply_to: None,
         edited_at: None,
@@ -208,9 +174,6 @@ async fn load_row(
     view: Option<Arc<ChatView>>,
     id: ChatMessageId,
 ) -> Result<Option<ChatEventContent>, Error> {
-    if view.is_none() {
-        return load_own_end(loaders, viewer, id).await;
-    }
     let Some((view, message)) = load_readable(loaders, view, id).await? else { return Ok(None) };
     deliver(app, viewer, std::iter::once((&*view, id.sequence)));
     Ok(Some(ChatEventContent::Row(Some(view), message)))
@@ -225,14 +188,6 @@ async fn load_readable(
     let Some(view) = shown(loaders, view).await?.filter(|view| view.can_read(id.sequence)) else { return Ok(None) };
     let message = show(loaders, &view, vec![id]).await?.pop().flatten();
     Ok(message.map(|message| (view, message)))
-}
-
-/// The row with which the viewer has left, or was removed: the last event of a chat.
-async fn load_own_end(loaders: &Loaders, viewer: UserId, id: ChatMessageId) -> Result<Option<ChatEventContent>, Error> {
-    let row = loaders.chat_rows.load(id).await?;
-    let is_end = |kind| matches!(kind, MessageKind::MemberLeft | MessageKind::MemberRemoved);
-    let row = row.filter(|row| is_end(row.kind) && row.subject == Some(viewer));
-    Ok(row.map(|row| ChatEventContent::Row(None, ShownMessage { id, row, is_hidden: false })))
 }
 
 async fn load_text_event(

@@ -3,7 +3,7 @@
 use super::super::model::{self, ChatHistory, ChatKind, ChatRole, MAX_ADDED, Member, MemberState};
 use super::super::store::{self, ChatChangeResult, ChatDb, ChatSnapshot, MembershipEnd, NewChat, NewMember, StepRefusal};
 use super::invitations::{self, InvitationResult};
-use super::{charge, charge_many, not_found, publish, refusal, settle};
+use super::{charge, charge_many, not_found, refusal, settle};
 use crate::app::App;
 use crate::base::error::{Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{ChatId, UserId};
@@ -80,13 +80,14 @@ async fn create_once(app: &App, loaders: &Loaders, (id, viewer): (u64, UserId), 
     let others = invited.iter().zip(2..);
     let others = others.map(|((user, state), order)| (*user, Member::new(ChatRole::Member, order, id.0, *state, by(*state))));
     let members: Vec<(UserId, Member)> = std::iter::once(owner).chain(others).collect();
-    let lease = journal::begin(app, Task::Chat { chat: id, former: Vec::new() }).await?;
+    let events = vec![ChatEvent::Created];
+    let lease = journal::begin(app, Task::chat_change(id, events.clone())).await?;
     let chat = NewChat { kind: ChatKind::Group, name, history: new.history, members: &members };
     store::create(app.db(), id, &chat).await?;
     match store::states(ChatDb::of(app), id, &[viewer], false).await? {
         Ok((_, states)) => {
             let states = ChatSnapshot { unsettled: members.len() as u64, ..states };
-            settle::finish(app, lease, id, &states, vec![ChatEvent::Created]).await?;
+            settle::finish(app, lease, id, &states, events).await?;
         }
         // A repeated request after the group has ended.
         Err(_) => lease.ack(app),
@@ -167,7 +168,7 @@ pub async fn add_members(app: &App, loaders: &Loaders, viewer: UserId, chat: &st
     for (user, state) in invited {
         new.push(NewMember { user, state, joined: app.next_id().await? });
     }
-    let lease = journal::begin(app, Task::Chat { chat, former: Vec::new() }).await?;
+    let lease = journal::begin(app, Task::chat_change(chat, requests.clone())).await?;
     let step = store::add(ChatDb::of(app), chat, view.newest, viewer, &new, app.now()).await?;
     complete(app, lease, chat, step, requests).await
 }
@@ -228,12 +229,11 @@ pub async fn leave(app: &App, loaders: &Loaders, viewer: UserId, chat: &str) -> 
 pub(super) async fn end_membership(app: &App, chat: ChatId, newest: u64, by: UserId, ending: MembershipEnd) -> Outcome<ChatId> {
     let user = if let MembershipEnd::Remove(user) = ending { user } else { by };
     let ids = [app.next_id().await?, app.next_id().await?];
-    let lease = journal::begin_deletion(app, Task::Chat { chat, former: vec![user] }).await?;
+    let lease = journal::begin_deletion(app, Task::Chat { chat, former: vec![user], events: Vec::new() }).await?;
     let step = store::leave(ChatDb::of(app), chat, newest, by, ending, ids, app.now()).await?;
-    if let Err(StepRefusal::ChatEnded(newest)) = step {
+    if matches!(step, Err(StepRefusal::ChatEnded(_))) {
         // The chat is in the lists of nobody from here on; its rows follow in the background.
-        settle::settle_chat(app, chat, &[user], Progress::default()).await?;
-        publish::publish_in_background(app, chat, ChatEvent::Ended { member: user, row: newest + 1 });
+        settle::settle_chat(app, chat, &[user], &[], Progress::default()).await?;
     }
     complete(app, lease, chat, step, Vec::new()).await
 }
@@ -275,7 +275,7 @@ pub async fn set_role(
     let view = loaders.chats.load(chat).await?.ok_or_else(not_found)?;
     let user = UserId::from_global(user).ok_or_else(|| refusal(StepRefusal::TargetNotMember))?;
     let ids = [app.next_id().await?, app.next_id().await?];
-    let lease = journal::begin(app, Task::Chat { chat, former: Vec::new() }).await?;
+    let lease = journal::begin(app, Task::chat_change(chat, Vec::new())).await?;
     let step = store::set_role(ChatDb::of(app), chat, view.newest, viewer, (user, role), ids, app.now()).await?;
     if step == Err(StepRefusal::NotAccepted) {
         lease.ack(app);
@@ -294,7 +294,7 @@ pub async fn rename(app: &App, loaders: &Loaders, viewer: UserId, chat: &str, na
     let chat = ChatId::from_global(chat).ok_or_else(not_found)?;
     charge(app, Limit::ChatSettings, viewer).await?;
     let view = loaders.chats.load(chat).await?.ok_or_else(not_found)?;
-    let lease = journal::begin(app, Task::Chat { chat, former: Vec::new() }).await?;
+    let lease = journal::begin(app, Task::chat_change(chat, Vec::new())).await?;
     let id = app.next_id().await?;
     let step = store::rename(ChatDb::of(app), chat, view.newest, viewer, &name, id, app.now()).await?;
     complete(app, lease, chat, step, Vec::new()).await

@@ -2,7 +2,7 @@
 
 use super::super::model::{ChatSettings, NO_END, WhoMayWrite};
 use super::super::store::lists::{self, ArchiveResult};
-use super::super::store::{self, ChatDb, ChatSnapshot, MemberChange, StepRefusal};
+use super::super::store::{self, ChatDb, ChatSnapshot, MemberChange, StepRefusal, UnpublishedRows};
 use super::messages::unread_count;
 use super::{charge, forbidden, not_found, publish, refusal, settle};
 use crate::app::App;
@@ -61,7 +61,7 @@ async fn publish_change(app: &App, lease: EntryLease, viewer: UserId, chat: Chat
         MemberChange::DeleteHistory if states.newest > 0 => publish::publish_positions(app, &[chat], viewer, true),
         MemberChange::DeleteHistory | MemberChange::Start(_) | MemberChange::Accept | MemberChange::Decline => {}
     }
-    publish::finish(app, lease, chat, 0, vec![ChatEvent::Changed(viewer)], None).await;
+    publish::finish(app, lease, chat, UnpublishedRows::default(), vec![ChatEvent::Changed(viewer)]);
 }
 
 /// Deletes the history of a chat for the viewer: it leaves the lists until the next row. The journal, the commit and the lists.

@@ -1,7 +1,7 @@
 //! Publishes what happens in chats to the event log. A step after the commit: repeated, late or in two processes at once, it publishes each row once.
 
 use super::super::model::MAX_DELIVERED_SHOWN;
-use super::super::store::events::{self as store, Throttle};
+use super::super::store::events::{self as store, Throttle, UnpublishedRows};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
@@ -16,31 +16,27 @@ use std::time::Duration;
 const TRIES: usize = 10;
 /// The least time between two events with the positions of a member, in ms.
 const POSITION_INTERVAL: u64 = 1_000;
-/// The interval at which the end of that time is checked.
-const CHECK_INTERVAL: Duration = Duration::from_millis(200);
+/// The least time to wait for the end of that time, in ms.
+const SHORTEST_WAIT: u64 = 20;
 
-/// Publishes rows up to `newest` and `events` in the background, then acknowledges the entry; with `rest`, the workers have the entry at once. If that
-/// fails, a worker publishes them.
-pub(super) async fn finish(
-    app: &App,
-    lease: EntryLease,
-    chat: ChatId,
-    newest: u64,
-    events: Vec<ChatEvent>,
-    rest: Option<Progress>,
-) {
-    let lease = match rest {
-        Some(progress) => {
-            lease.hand_over(app, progress).await;
-            None
-        }
-        None => Some(lease),
-    };
+/// Publishes rows and `events` in the background, then acknowledges the entry. If that fails, a worker publishes them.
+pub(super) fn finish(app: &App, lease: EntryLease, chat: ChatId, rows: UnpublishedRows, events: Vec<ChatEvent>) {
     let own = app.clone();
     app.spawn(async move {
-        match publish_all(&own, chat, newest, &events).await {
-            Ok(()) => lease.into_iter().for_each(|lease| lease.ack(&own)),
+        match publish_all(&own, chat, &rows, &events).await {
+            Ok(()) => lease.ack(&own),
             Err(error) => tracing::warn!(%error, "the events of a chat are published by a worker"),
+        }
+    });
+}
+
+/// Publishes rows in the background, and hands the entry over to the workers, who publish its events.
+pub(super) async fn hand_over(app: &App, lease: EntryLease, chat: ChatId, rows: UnpublishedRows) {
+    lease.hand_over(app, Progress::default()).await;
+    let own = app.clone();
+    app.spawn(async move {
+        if let Err(error) = publish_rows(&own, chat, &rows).await {
+            tracing::warn!(%error, "the rows of a chat are published by a worker");
         }
     });
 }
@@ -55,8 +51,8 @@ pub(super) fn publish_in_background(app: &App, chat: ChatId, event: ChatEvent) {
     });
 }
 
-async fn publish_all(app: &App, chat: ChatId, newest: u64, events: &[ChatEvent]) -> Result<(), Error> {
-    publish_rows(app, chat, newest).await?;
+async fn publish_all(app: &App, chat: ChatId, rows: &UnpublishedRows, events: &[ChatEvent]) -> Result<(), Error> {
+    publish_rows(app, chat, rows).await?;
     publish(app, chat, events).await
 }
 
@@ -69,21 +65,21 @@ pub(super) async fn publish(app: &App, chat: ChatId, changes: &[ChatEvent]) -> R
     events::publish_chat_events(app, &changes).await
 }
 
-/// Publishes the rows of a chat up to `newest`. Two scripts; two more and a read if the log has no row of the chat.
+/// Publishes the rows of a chat, and the ends of memberships among them. Two scripts; two more and a read if the log has no row of the chat.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; `OVERLOADED` if the log is trimmed as fast as it is written.
-pub(super) async fn publish_rows(app: &App, chat: ChatId, newest: u64) -> Result<(), Error> {
-    if newest == 0 {
+pub(super) async fn publish_rows(app: &App, chat: ChatId, rows: &UnpublishedRows) -> Result<(), Error> {
+    if rows.newest == 0 {
         return Ok(());
     }
-    if let Some(row) = events::publish_chat_rows(app, chat, newest, None).await? {
+    if let Some(row) = events::publish_chat_rows(app, chat, rows.newest, None, &rows.ends).await? {
         return store::raise_published(app.db(), chat, row).await;
     }
     for _ in 0..TRIES {
         let at = app.now();
         let Some((published, current)) = store::published(app.db(), chat).await? else { return Ok(()) };
-        if let Some(row) = events::publish_chat_rows(app, chat, newest.max(current), Some((published, at))).await? {
+        if let Some(row) = events::publish_chat_rows(app, chat, current.newest, Some((published, at)), &current.ends).await? {
             return store::raise_published(app.db(), chat, row).await;
         }
     }
@@ -96,7 +92,7 @@ pub(super) async fn publish_rows(app: &App, chat: ChatId, newest: u64) -> Result
 /// As [`publish_rows`].
 pub(super) async fn publish_missing(app: &App, chat: ChatId) -> Result<(), Error> {
     match store::published(app.db(), chat).await? {
-        Some((published, newest)) if published < newest => publish_rows(app, chat, newest).await,
+        Some((published, rows)) if published < rows.newest => publish_rows(app, chat, &rows).await,
         _ => Ok(()),
     }
 }
@@ -143,40 +139,47 @@ pub(super) fn publish_positions(app: &App, chats: &[ChatId], member: UserId, has
     app.spawn(async move {
         while !rest.is_empty() {
             match publish_ready(&own, &waiting, &rest, member).await {
-                Ok(still) => rest = still,
+                Ok((still, wait)) => {
+                    rest = still;
+                    if !rest.is_empty() {
+                        tokio::time::sleep(wait).await;
+                    }
+                }
                 Err(error) => {
                     tracing::debug!(%error, "the positions of a member were not published");
                     waiting.remove(&rest, member);
                     return;
                 }
             }
-            if !rest.is_empty() {
-                tokio::time::sleep(CHECK_INTERVAL).await;
-            }
         }
     });
 }
 
-/// Publishes the positions of a member in those chats where its last ones are a second old; returns the others.
+/// Publishes the positions of a member in those chats where its last ones are a second old; returns the others, and for how long they are not.
 async fn publish_ready(
     app: &App,
     waiting: &UnpublishedPositions,
     chats: &[ChatId],
     member: UserId,
-) -> Result<Vec<ChatId>, Error> {
-    let account = events::term_hasher(app).await?.author(member);
-    let begun = store::acquire_throttles(app.db(), Throttle::Positions, chats, account, POSITION_INTERVAL).await?;
-    let (mut ready, mut still) = (Vec::new(), Vec::new());
-    for (chat, begun) in chats.iter().zip(begun) {
-        if begun {
-            let has_seen = waiting.lock().remove(&(*chat, member)).unwrap_or_default();
-            ready.push((*chat, ChatEvent::PositionsChanged { member, has_seen }));
-        } else {
-            still.push(*chat);
+) -> Result<(Vec<ChatId>, Duration), Error> {
+    let (account, now) = (events::term_hasher(app).await?.author(member), app.now());
+    let active = store::acquire_throttles(app.db(), Throttle::Positions, chats, account, (now, POSITION_INTERVAL)).await?;
+    let (mut ready, mut still, mut wait) = (Vec::new(), Vec::new(), 0);
+    for (chat, active) in chats.iter().zip(active) {
+        match active {
+            None => {
+                let has_seen = waiting.lock().remove(&(*chat, member)).unwrap_or_default();
+                ready.push((*chat, ChatEvent::PositionsChanged { member, has_seen }));
+            }
+            Some(end) => {
+                still.push(*chat);
+                // The clock of another server may differ.
+                wait = wait.max(end.saturating_sub(now).clamp(SHORTEST_WAIT, POSITION_INTERVAL));
+            }
         }
     }
     events::publish_chat_events(app, &ready).await?;
-    Ok(still)
+    Ok((still, Duration::from_millis(wait)))
 }
 
 /// Whether what was delivered to a member of a chat is kept, and published to others.

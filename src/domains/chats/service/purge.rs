@@ -89,7 +89,7 @@ pub async fn settle_member(app: &App, chat: ChatId, user: UserId, progress: Prog
             requests::decline_blocked(app, user, chat, &states).await?;
             Ok(None)
         }
-        Err(StepRefusal::ChatEnded(_)) => settle::settle_chat(app, chat, &[user], progress).await,
+        Err(StepRefusal::ChatEnded(_)) => settle::settle_chat(app, chat, &[user], &[], progress).await,
         Err(_) => lists::purge(app.db(), user, &[chat]).await.map(|()| None),
     }
 }
@@ -154,7 +154,7 @@ async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u
     match purge_member(app, chat, user).await? {
         PurgeMemberResult::Gone => end(app, chat, user, 0, left).await,
         // Its texts are gone: nothing of them is unread.
-        PurgeMemberResult::Done => journal::enqueue(app, Task::Chat { chat, former: Vec::new() }).await.map(|()| None),
+        PurgeMemberResult::Done => journal::enqueue(app, Task::chat_change(chat, Vec::new())).await.map(|()| None),
         PurgeMemberResult::Peer(_) => Ok(None),
     }
 }
@@ -174,5 +174,5 @@ async fn purge_member(app: &App, chat: ChatId, user: UserId) -> Result<PurgeMemb
 async fn end(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u64) -> Result<Option<u64>, Error> {
     *left = 0;
     let progress = Progress { stage: settle::ENDING, below: from, ..Progress::default() };
-    Ok(settle::settle_chat(app, chat, &[user], progress).await?.map(|progress| progress.below))
+    Ok(settle::settle_chat(app, chat, &[user], &[], progress).await?.map(|progress| progress.below))
 }

@@ -1,7 +1,7 @@
 //! Reactions to texts.
 
 use super::super::model;
-use super::super::store::{self, ChatDb, StepRefusal};
+use super::super::store::{self, ChatDb, StepRefusal, UnpublishedRows};
 use super::messages::{find_message, is_blocked_direct};
 use super::{charge, forbidden, no_message, publish, refusal_of_message};
 use crate::app::App;
@@ -42,12 +42,12 @@ pub async fn react(
         return Err(forbidden("You cannot write to this account.", "messageId").into());
     }
     let (id, step) = (shown.id, app.next_id().await?);
-    let task = Task::ChatText { chat: id.chat, sequence: id.sequence };
+    let task = Task::chat_change(id.chat, vec![ChatEvent::Reacted(id.sequence)]);
     let lease = if is_added { journal::begin(app, task).await? } else { journal::begin_deletion(app, task).await? };
     match store::react(ChatDb::of(app), id.chat, id.sequence, viewer, Some((emoji, is_added)), step).await? {
         Ok(is_changed) => {
             let events = is_changed.then_some(ChatEvent::Reacted(id.sequence)).into_iter().collect();
-            publish::finish(app, lease, id.chat, 0, events, None).await;
+            publish::finish(app, lease, id.chat, UnpublishedRows::default(), events);
             Ok(id)
         }
         Err(step) => {

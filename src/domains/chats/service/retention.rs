@@ -2,16 +2,16 @@
 //! background. Any number of processes may do this at once.
 
 use super::super::model::{ChatRetentionState, MAX_DAYS};
-use super::super::store::ChatDb;
 use super::super::store::retention::{self as store, DueChat, RetentionLimits};
+use super::super::store::{ChatDb, UnpublishedRows};
 use super::{charge, not_found, publish, refusal};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{ChatId, UserId};
 use crate::base::rate_limits::Limit;
 use crate::platform::events::ChatEvent;
+use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
-use crate::platform::journal::{Progress, Task};
 
 /// Rows of a chat that one pass deletes.
 const ROWS: u64 = 1_000;
@@ -27,11 +27,11 @@ pub async fn set_retention(app: &App, viewer: UserId, chat: &str, days: Option<i
     let days = days.map(check_days).transpose()?;
     let chat = ChatId::from_global(chat).ok_or_else(not_found)?;
     charge(app, Limit::ChatSettings, viewer).await?;
-    let lease = journal::begin_deletion(app, Task::ChatRetention { chat }).await?;
+    let lease = journal::begin_deletion(app, Task::chat_change(chat, vec![ChatEvent::RetentionChanged])).await?;
     match store::set_days(ChatDb::of(app), chat, viewer, days).await? {
         Ok(Some(changed)) => {
             store::schedule(app.db(), chat, &changed.retention).await?;
-            publish::finish(app, lease, chat, 0, vec![ChatEvent::RetentionChanged], None).await;
+            publish::finish(app, lease, chat, UnpublishedRows::default(), vec![ChatEvent::RetentionChanged]);
         }
         Ok(None) => lease.ack(app),
         Err(step) => {
@@ -40,18 +40,6 @@ pub async fn set_retention(app: &App, viewer: UserId, chat: &str, days: Option<i
         }
     }
     Ok(chat)
-}
-
-/// Completes a change of the retention: the schedules, and the event. A pass as of [`super::settle_chat`], and a script.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_retention(app: &App, chat: ChatId, progress: Progress) -> Result<Option<Progress>, Error> {
-    let rest = super::settle_chat(app, chat, &[], progress).await?;
-    if rest.is_none() {
-        publish::publish(app, chat, &[ChatEvent::RetentionChanged]).await?;
-    }
-    Ok(rest)
 }
 
 fn check_days(days: i64) -> Result<u64, UserError> {
@@ -89,11 +77,11 @@ pub async fn sweep(app: &App) -> Result<usize, Error> {
 async fn trim(app: &App, due: DueChat, kept: RetentionLimits) -> Result<(), Error> {
     let chat = due.chat;
     let Some((before, is_unsettled)) = store::trim(ChatDb::of(app), chat, kept.days).await? else {
-        return store::reschedule(app.db(), due, 0).await;
+        return store::unschedule(app.db(), chat).await;
     };
     if is_unsettled {
         // Unread texts were taken. The entry of the schedule stays until this is in the journal.
-        journal::enqueue(app, Task::Chat { chat, former: Vec::new() }).await?;
+        journal::enqueue(app, Task::chat_change(chat, Vec::new())).await?;
     }
     let removed = store::remove(ChatDb::of(app), chat, &before, ROWS).await?;
     let after = ChatRetentionState { removed, ..before };
@@ -101,8 +89,8 @@ async fn trim(app: &App, due: DueChat, kept: RetentionLimits) -> Result<(), Erro
     store::schedule(app.db(), chat, &after).await?;
     store::reschedule(app.db(), due, after.score(due.schedule)).await?;
     // A change since the chat was read has found the entry that was there before.
-    if let Some((now, _)) = store::trim(ChatDb::of(app), chat, kept.days).await? {
-        store::schedule(app.db(), chat, &now).await?;
+    match store::trim(ChatDb::of(app), chat, kept.days).await? {
+        Some((now, _)) => store::schedule(app.db(), chat, &now).await,
+        None => store::unschedule(app.db(), chat).await,
     }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Texts: sending, editing, deleting.
 
 use super::super::model::{self, ChatView, MemberState, TEXTS_BEFORE_ACCEPTANCE};
-use super::super::store::{self, ChatDb, NewText, StepRefusal};
+use super::super::store::{self, ChatDb, NewText, StepRefusal, UnpublishedRows};
 use super::invitations::{self, InvitationResult};
 use super::messages::{self, find_message};
 use super::{charge, forbidden, no_message, not_found, publish, refusal, refusal_of_message, settle};
@@ -89,7 +89,9 @@ async fn send_once(
     new.reply_to = reply_target(loaders, view, reply_to).await?;
     messages::refuse_blocked_direct(loaders, view, "chatId").await?;
     new.peer = peer_state(loaders, view).await?;
-    let lease = journal::begin(app, Task::Chat { chat: view.id, former: Vec::new() }).await?;
+    // The first text of a chat that waits for an answer is published to the other account as a request.
+    let request = |new: &NewText<'_>| view.peer_id().filter(|_| new.peer == Some(MemberState::Request)).map(ChatEvent::Changed);
+    let lease = journal::begin(app, Task::chat_change(view.id, request(&new).into_iter().collect())).await?;
     let mut step = store::send(ChatDb::of(app), view.id, view.newest, &new, app.now()).await?;
     if step == Err(StepRefusal::PeerStateMissing)
         && let Some(peer) = view.peer_id()
@@ -100,9 +102,7 @@ async fn send_once(
     }
     match step {
         Ok((number, states)) => {
-            // The first text of a chat that waits for an answer is published to the other account as a request.
-            let request = view.peer_id().filter(|_| new.peer == Some(MemberState::Request)).map(ChatEvent::Changed);
-            settle::finish(app, lease, view.id, &states, request.into_iter().collect()).await?;
+            settle::finish(app, lease, view.id, &states, request(&new).into_iter().collect()).await?;
             Ok(number)
         }
         Err(step) => {
@@ -151,12 +151,12 @@ pub async fn edit_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str
     let (view, shown) = find_message(loaders, ChatMessageId::from_global(id)).await?.ok_or_else(no_message)?;
     let id = shown.id;
     messages::refuse_blocked_direct(loaders, &view, "messageId").await?;
-    let lease = journal::begin(app, Task::ChatText { chat: id.chat, sequence: id.sequence }).await?;
+    let lease = journal::begin(app, Task::chat_change(id.chat, vec![ChatEvent::Edited(id.sequence)])).await?;
     match store::change_text(ChatDb::of(app), id.chat, id.sequence, viewer, Some(&text), app.now()).await? {
         Ok((changed, _)) => {
             // An edit changes no list.
             let edited = (changed > 0).then_some(ChatEvent::Edited(id.sequence));
-            publish::finish(app, lease, id.chat, 0, edited.into_iter().collect(), None).await;
+            publish::finish(app, lease, id.chat, UnpublishedRows::default(), edited.into_iter().collect());
             Ok(id)
         }
         Err(step) => {
@@ -178,10 +178,10 @@ pub async fn delete_message(app: &App, loaders: &Loaders, viewer: UserId, id: &s
         return Err(no_message().into());
     }
     let id = shown.id;
-    let lease = journal::begin_deletion(app, Task::ChatText { chat: id.chat, sequence: id.sequence }).await?;
+    let deleted = vec![ChatEvent::Deleted(id.sequence)];
+    let lease = journal::begin_deletion(app, Task::chat_change(id.chat, deleted.clone())).await?;
     match store::change_text(ChatDb::of(app), id.chat, id.sequence, viewer, None, app.now()).await? {
         Ok((_, states)) => {
-            let deleted = vec![ChatEvent::Deleted(id.sequence)];
             settle::finish(app, lease, id.chat, &states, deleted).await?;
             Ok(id)
         }

@@ -51,9 +51,11 @@ pub(super) async fn finish(
     };
     charge_others(others);
     settle_states(app, chat, states, true).await?;
-    // The workers publish the deletion of a text with the entry that they are handed.
-    let events = events.into_iter().filter(|event| others == 0 || !matches!(event, ChatEvent::Deleted(_))).collect();
-    publish::finish(app, lease, chat, states.newest, events, (others > 0).then(Progress::default)).await;
+    match others {
+        0 => publish::finish(app, lease, chat, states.unpublished.clone(), events),
+        // They publish the events, which the entry has.
+        _ => publish::hand_over(app, lease, chat, states.unpublished.clone()).await,
+    }
     Ok(())
 }
 
@@ -93,13 +95,15 @@ pub(super) async fn settle_states(app: &App, chat: ChatId, states: &ChatSnapshot
     journal::enqueue_many(app, rest).await
 }
 
-/// Removes a group that has ended since its states were read from the lists of these members. The process that ended it may not have read them. A read.
+/// Removes a group that has ended since its states were read from the lists of these members, and from the schedules. The process that ended it may not have
+/// read them. A read.
 async fn settle_ended(app: &App, chat: ChatId, kind: ChatKind, updates: &[ChatListUpdate]) -> Result<(), Error> {
     let shown = updates.iter().filter(|update| matches!(update.state, 'A' | 'R'));
     let gone: Vec<ChatListUpdate> = shown.map(|update| ChatListUpdate::removed(update.user, chat, ENDED, false)).collect();
     // A direct chat ends with its accounts, which have no lists any more.
     if kind == ChatKind::Group && !gone.is_empty() && store::writers::has_ended(app.db(), chat).await? {
         lists::settle(app.db(), &gone, app.now()).await?;
+        store::retention::unschedule(app.db(), chat).await?;
     }
     Ok(())
 }
@@ -237,11 +241,18 @@ fn list_update(
     }
 }
 
-/// Settles the lists of all members of a chat, in passes; of a chat that has ended, deletes the rows. `former` are accounts that were members.
+/// Settles the lists of all members of a chat, in passes; of a chat that has ended, deletes the rows. `former` are accounts that were members. The first pass
+/// publishes rows that were not published, and `events`.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_chat(app: &App, chat: ChatId, former: &[UserId], progress: Progress) -> Result<Option<Progress>, Error> {
+pub async fn settle_chat(
+    app: &App,
+    chat: ChatId,
+    former: &[UserId],
+    events: &[ChatEvent],
+    progress: Progress,
+) -> Result<Option<Progress>, Error> {
     // One more than a pass settles: it tells that there are more.
     let (settled, mut states) = match store::states_above(ChatDb::of(app), chat, progress.below, PASS + 1).await? {
         Ok(found) => found,
@@ -250,6 +261,7 @@ pub async fn settle_chat(app: &App, chat: ChatId, former: &[UserId], progress: P
     };
     if progress.below == 0 {
         publish::publish_missing(app, chat).await?;
+        publish::publish(app, chat, events).await?;
     }
     if progress.below == 0
         && !former.is_empty()
@@ -279,18 +291,6 @@ pub async fn settle_chat(app: &App, chat: ChatId, former: &[UserId], progress: P
     }
 }
 
-/// Settles a chat in which a text was changed, as [`settle_chat`]; before, publishes what may have changed of the text.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_text(app: &App, chat: ChatId, sequence: u64, progress: Progress) -> Result<Option<Progress>, Error> {
-    if progress.below == 0 {
-        let events = [ChatEvent::Edited(sequence), ChatEvent::Deleted(sequence), ChatEvent::Reacted(sequence)];
-        publish::publish(app, chat, &events).await?;
-    }
-    settle_chat(app, chat, &[], progress).await
-}
-
 /// Raises the version of a chat above the versions in the members' lists, and reads the states again. Needed after a node has lost the last changes of
 /// the chat. A pipeline, and two scripts if a list is above.
 ///
@@ -312,10 +312,11 @@ pub(super) async fn raise_version_above_lists(
 
 /// Deletes what is left of a chat that has ended, in passes. The rows tell whose lists have it, so that they are deleted last.
 async fn end(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: Progress) -> Result<Option<Progress>, Error> {
-    // Before, the passes may have settled members.
     let from = if progress.stage == ENDING {
         progress.below
     } else {
+        // The end of the last membership. The passes before may have settled members.
+        publish::publish_missing(app, chat).await?;
         store::purge::bounds(app.db(), chat).await?.map_or(0, |(removed, _)| removed / BUCKET)
     };
     let end = newest / BUCKET + 1;

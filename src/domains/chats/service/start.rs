@@ -2,7 +2,7 @@
 
 use super::super::model::{ChatList, MemberState};
 use super::super::store::lists;
-use super::super::store::{self, ChatDb, MemberChange};
+use super::super::store::{self, ChatDb, MemberChange, UnpublishedRows};
 use super::invitations::{self, InvitationResult};
 use super::{charge, forbidden, publish, refusal, settle};
 use crate::app::App;
@@ -86,7 +86,7 @@ async fn begin(
         Ok((_, states)) => {
             settle::settle_states(app, chat, &states, true).await?;
             let begun = (!is_begun).then_some(ChatEvent::Changed(viewer));
-            publish::finish(app, lease, chat, 0, begun.into_iter().collect(), None).await;
+            publish::finish(app, lease, chat, UnpublishedRows::default(), begun.into_iter().collect());
             Ok(chat)
         }
         Err(step) => {

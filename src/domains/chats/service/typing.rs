@@ -41,7 +41,7 @@ pub async fn send_typing(app: &App, loaders: &Loaders, viewer: UserId, chat: &st
 
 async fn publish(app: &App, chat: ChatId, member: UserId) -> Result<(), Error> {
     let account = events::term_hasher(app).await?.author(member);
-    if store::acquire_throttles(app.db(), Throttle::Typing, &[chat], account, TYPING_INTERVAL).await? == [true] {
+    if store::acquire_throttles(app.db(), Throttle::Typing, &[chat], account, (app.now(), TYPING_INTERVAL)).await? == [None] {
         events::publish_typing(app, chat, member).await?;
     }
     Ok(())

@@ -3,19 +3,48 @@
 use super::super::keys;
 use super::super::model::Member;
 use super::corrupt;
+use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
+use crate::platform::events::ChatEvent;
 use redis::cmd;
 
 static RAISE_PUBLISHED: Script = Script::allow_oom(include_str!("../lua/raise_published.lua"));
 
-/// The row up to which all events of a chat were published, and its newest row; `None` for no such chat. One command.
-pub(in super::super) async fn published(db: &Db, chat: ChatId) -> Result<Option<(u64, u64)>, Error> {
-    let (published, newest): (Option<u64>, Option<u64>) =
-        db.read(cmd("HMGET").arg(keys::chat(chat)).arg("published").arg("newest").take()).await?;
-    Ok(newest.map(|newest| (published.unwrap_or(0), newest)))
+/// Rows of a chat that may be unpublished: those up to the newest one, and the memberships that have ended with some of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in super::super) struct UnpublishedRows {
+    /// The newest row; of a chat that has ended, that with which it has.
+    pub(in super::super) newest: u64,
+    /// The rows with which memberships have ended, and the events of that.
+    pub(in super::super) ends: Vec<(u64, ChatEvent)>,
+}
+
+impl UnpublishedRows {
+    /// Parses the ends as `lua/leave_chat.lua` stores them; `None` if they are invalid.
+    pub(super) fn parse(newest: u64, ends: &str) -> Option<Self> {
+        let ends: Vec<_> = ends.split(',').filter(|end| !end.is_empty()).map(parse_end).collect::<Option<_>>()?;
+        // The last member's leaving has no row of its own.
+        let last = ends.last().map_or(0, |(row, _)| *row);
+        Some(Self { newest: newest.max(last), ends })
+    }
+}
+
+fn parse_end(text: &str) -> Option<(u64, ChatEvent)> {
+    let numbers: Vec<u64> = text.split(' ').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+    let [row, member, by, at] = numbers[..] else { return None };
+    Some((row, ChatEvent::MembershipEnded { member: UserId(member), row, by: UserId(by), at }))
+}
+
+/// The row up to which all events of a chat were published, and the rows that may not be; `None` for no such chat. One command.
+pub(in super::super) async fn published(db: &Db, chat: ChatId) -> Result<Option<(u64, UnpublishedRows)>, Error> {
+    let (published, newest, ends): (Option<u64>, Option<u64>, Option<String>) =
+        db.read(cmd("HMGET").arg(keys::chat(chat)).arg(&["published", "newest", "ends"]).take()).await?;
+    let Some(newest) = newest else { return Ok(None) };
+    let rows = UnpublishedRows::parse(newest, &ends.unwrap_or_default()).ok_or_else(|| corrupt("the ended memberships"))?;
+    Ok(Some((published.unwrap_or(0), rows)))
 }
 
 /// The rows up to which all events of chats were published, in their order. One pipeline.
@@ -30,15 +59,18 @@ pub(in super::super) async fn raise_published(db: &Db, chat: ChatId, row: u64) -
     db.call_untracked(vec![Call::new(&RAISE_PUBLISHED, [keys::chat(chat)]).arg(row)]).await.map(drop)
 }
 
-/// The members of chats, in their order; none for a chat that does not exist. One pipeline.
+/// The members of chats, in their order; none for a chat that does not exist, and none whose stored form is invalid. One pipeline.
 pub(in super::super) async fn members(db: &Db, chats: &[ChatId]) -> Result<Vec<Vec<(UserId, Member)>>, Error> {
     let commands = chats.iter().map(|chat| cmd("HGETALL").arg(keys::members(*chat)).take()).collect();
     let mut found = Vec::with_capacity(chats.len());
     for reply in db.read_many(commands).await? {
         let mut members = Vec::new();
         decode::fields(reply, |user, record| {
-            let user = user.parse().map_err(|_| corrupt("a member"))?;
-            members.push((UserId(user), Member::parse(&record.0).ok_or_else(|| corrupt("a membership"))?));
+            match user.parse().ok().zip(Member::parse(&record.0)) {
+                Some((user, member)) => members.push((UserId(user), member)),
+                // The events of all other members, and of other chats, would wait for it.
+                None => tracing::error!("a membership of a chat is stored in an invalid form; its account receives no events"),
+            }
             Ok(())
         })?;
         found.push(members);
@@ -46,37 +78,29 @@ pub(in super::super) async fn members(db: &Db, chats: &[ChatId]) -> Result<Vec<V
     Ok(found)
 }
 
-/// Whether an account is a member of chats, and whether it was one, in their order. One pipeline; nothing for none.
-pub(in super::super) async fn memberships(db: &Db, user: UserId, chats: &[ChatId]) -> Result<Vec<(bool, bool)>, Error> {
-    if chats.is_empty() {
-        return Ok(Vec::new());
-    }
+/// Whether an account is a member of chats, in their order. One pipeline; nothing for none.
+pub(in super::super) async fn are_memberships(db: &Db, user: UserId, chats: &[ChatId]) -> Result<Vec<bool>, Error> {
     let member = |chat: &ChatId| cmd("HEXISTS").arg(keys::members(*chat)).arg(user.0).take();
-    let ids: Vec<u64> = chats.iter().map(|chat| chat.0).collect();
-    let former = cmd("ZMSCORE").arg(keys::former(user)).arg(ids).take();
-    let mut replies = db.read_many(chats.iter().map(member).chain([former]).collect()).await?;
-    let former: Vec<Option<f64>> = replies.pop().map(decode::value).transpose()?.unwrap_or_default();
-    let known = |(reply, former): (redis::Value, Option<f64>)| Ok((decode::value::<bool>(reply)?, former.is_some()));
-    replies.into_iter().zip(former).map(known).collect()
+    db.read_many(chats.iter().map(member).collect()).await?.into_iter().map(decode::value).collect()
 }
 
-/// Starts throttles of a member in chats, of this many ms; `false` where one is active. `account` is the hash of the member. One pipeline.
+/// Starts throttles of a member in chats, of this many ms, at the time `now`. Returns when the one ends that is active, `None` where it was started.
+/// `account` is the hash of the member. One pipeline.
 pub(in super::super) async fn acquire_throttles(
     db: &Db,
     throttle: Throttle,
     chats: &[ChatId],
     account: u64,
-    for_ms: u64,
-) -> Result<Vec<bool>, Error> {
+    (now, for_ms): (Millis, Millis),
+) -> Result<Vec<Option<Millis>>, Error> {
     let set = |chat: &ChatId| {
         let key = match throttle {
             Throttle::Typing => keys::typing(*chat, account),
             Throttle::Positions => keys::positions_throttle(*chat, account),
         };
-        cmd("SET").arg(key).arg(1).arg("NX").arg("PX").arg(for_ms).take()
+        cmd("SET").arg(key).arg(now + for_ms).arg("NX").arg("GET").arg("PX").arg(for_ms).take()
     };
-    let replies = db.write_many(chats.iter().map(set).collect()).await?;
-    replies.into_iter().map(|reply| Ok(decode::value::<Option<String>>(reply)?.is_some())).collect()
+    db.write_many(chats.iter().map(set).collect()).await?.into_iter().map(decode::value).collect()
 }
 
 /// The events of a member that are throttled.

@@ -9,6 +9,7 @@ pub(super) mod rows;
 pub(super) mod writers;
 
 pub(super) use chat_db::ChatDb;
+pub(super) use events::UnpublishedRows;
 
 use super::keys;
 use super::model::{
@@ -87,6 +88,8 @@ pub(super) struct ChatSnapshot {
     pub(super) members: Vec<MemberSnapshot>,
     /// What retention says of the chat.
     pub(super) retention: ChatRetentionState,
+    /// The rows that may be unpublished.
+    pub(super) unpublished: UnpublishedRows,
 }
 
 /// The reason why a script refused a change of a chat.
@@ -173,7 +176,7 @@ fn corrupt(what: &str) -> Error {
 }
 
 fn parse_states(words: &[String]) -> Option<ChatSnapshot> {
-    let [kind, version, newest, recent, a, b, unsettled, oldest, retention, members @ ..] = words else { return None };
+    let [kind, version, newest, recent, a, b, unsettled, oldest, retention, ends, members @ ..] = words else { return None };
     let account = |text: &String| text.parse().ok().filter(|id| *id > 0).map(UserId);
     let snapshot = |words: &[String]| {
         let [user, record, texts, seen] = words else { return None };
@@ -182,16 +185,18 @@ fn parse_states(words: &[String]) -> Option<ChatSnapshot> {
     };
     // An account of a direct chat that was deleted is 0.
     let is_account = |words: &&[String]| words.first().is_some_and(|user| user != "0");
+    let newest = newest.parse().ok()?;
     Some(ChatSnapshot {
         kind: ChatKind::from_name(kind)?,
         version: version.parse().ok()?,
-        newest: newest.parse().ok()?,
+        newest,
         oldest: oldest.parse().ok()?,
         recent: parse_recent(recent)?,
         pair: [a, b].into_iter().filter_map(account).collect(),
         unsettled: unsettled.parse().ok()?,
         members: members.chunks(4).filter(is_account).map(snapshot).collect::<Option<_>>()?,
         retention: ChatRetentionState::parse(retention)?,
+        unpublished: UnpublishedRows::parse(newest, ends)?,
     })
 }
 

@@ -1,8 +1,8 @@
 //! Removes what deleted accounts and chats that have ended leave.
 
 use super::super::keys;
-use super::super::model::{ChatRow, Schedule};
-use super::{CHAT_PRELUDE, ChatDb, corrupt};
+use super::super::model::ChatRow;
+use super::{CHAT_PRELUDE, ChatDb, corrupt, retention};
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
 use crate::db::script::Script;
@@ -96,8 +96,7 @@ pub(in super::super) async fn purge_chat_rows(db: &Db, chat: ChatId, buckets: Ra
 
 /// Deletes the record of a chat that has ended, and its places in the schedules. One pipeline.
 pub(in super::super) async fn delete_record(db: &Db, chat: ChatId) -> Result<(), Error> {
-    let unschedule = Schedule::ALL.map(|schedule| cmd("ZREM").arg(keys::schedule(schedule, chat)).arg(chat.0).take());
     // The record last, so that a pass that is repeated finds the chat.
-    db.write_many_allow_oom(unschedule.into_iter().collect()).await?;
+    retention::unschedule(db, chat).await?;
     db.write_many(vec![cmd("UNLINK").arg(keys::chat(chat)).take()]).await.map(drop)
 }

@@ -146,6 +146,12 @@ pub(super) fn schedule_calls(chat: ChatId, of: &ChatRetentionState) -> Vec<Call>
     places.into_iter().filter(|(_, score)| *score > 0).map(put).collect()
 }
 
+/// Removes a chat that has ended from the schedules. One pipeline.
+pub(in super::super) async fn unschedule(db: &Db, chat: ChatId) -> Result<(), Error> {
+    let remove = Schedule::ALL.map(|schedule| cmd("ZREM").arg(keys::schedule(schedule, chat)).arg(chat.0).take());
+    db.write_many_allow_oom(remove.into_iter().collect()).await.map(drop)
+}
+
 /// Replaces an entry of a schedule, or removes it for 0, if it is still the one that was read. One script.
 pub(in super::super) async fn reschedule(db: &Db, due: DueChat, next: u64) -> Result<(), Error> {
     let call = Call::new(&RESCHEDULE_CHAT, [keys::schedule(due.schedule, due.chat)]).arg(due.chat.0).arg(due.score);

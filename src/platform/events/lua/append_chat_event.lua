@@ -2,10 +2,6 @@
 -- KEYS 1 stream:{n}, also the channel  2 told:{n}
 -- ARGV 1 now, ms  2 chat  3 the most events  4 older events are trimmed, ms  5 what has changed
 -- Returns the id of the event
-local last = newest_id(redis.call('HGET', KEYS[2], 'last'))
-local id = next_id(last, ARGV[1])
-redis.call('XADD', KEYS[1], id, 'k', 'cc', 's', ARGV[2], 'm', ARGV[5])
-redis.call('HSET', KEYS[2], 'last', id)
+local id = append(newest_id(redis.call('HGET', KEYS[2], 'last')), ARGV[1], 'cc', ARGV[2], ARGV[5])
 trim(ARGV[3], ARGV[4])
-publish(id, last, 'cc', ARGV[2], ARGV[5])
 return id

@@ -40,3 +40,12 @@ local function publish(id, last, kind, subject, content)
     redis.call('SPUBLISH', KEYS[1], id .. ' ' .. last .. ' ' .. kind .. ' ' .. subject .. ' ' .. content)
   end
 end
+
+-- Appends an event of a chat after the event `last`. Returns its id.
+local function append(last, now, kind, chat, content)
+  local id = next_id(last, now)
+  redis.call('XADD', KEYS[1], id, 'k', kind, 's', chat, 'm', content)
+  redis.call('HSET', KEYS[2], 'last', id)
+  publish(id, last, kind, chat, content)
+  return id
+end

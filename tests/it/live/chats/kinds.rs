@@ -151,6 +151,7 @@ async fn what_the_viewer_does_with_a_chat_comes_to_own_devices_only() {
     assert_eq!(other.lines(3).await, ["+1 one", "+2 two", "+3 three"]);
     // A new group comes to all of its members.
     group(&bea, "g", &[&ada], "ALL").await;
+    app.drain().await;
     for events in [&mut own, &mut other] {
         assert_eq!(events.lines(1).await, ["changed"]);
     }

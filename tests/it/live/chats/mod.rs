@@ -1,6 +1,7 @@
 //! Events of chats: to whom each kind goes, and what it shows.
 
 mod delivery;
+mod ends;
 mod kinds;
 mod resume;
 mod retention;

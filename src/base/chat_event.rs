@@ -1,6 +1,7 @@
-//! Events of chats in the log. They hold references only: what they show is read, and checked, when they are delivered.
+//! Changes of chats, as the event log and the journal have them. They hold references only: what an event shows is read, and checked, when it is delivered.
 
-use crate::base::ids::UserId;
+use super::clock::Millis;
+use super::ids::UserId;
 use serde::{Deserialize, Serialize};
 
 /// A change of a chat, as stored in the event log.
@@ -30,12 +31,16 @@ pub enum ChatEvent {
     Changed(UserId),
     /// A group was created with its members.
     Created,
-    /// The last member has left, and the chat has ended with it.
-    Ended {
-        /// The member.
+    /// A membership has ended with a row, which the account cannot read any more. Published to that account alone, with the event of the row.
+    MembershipEnded {
+        /// The account.
         member: UserId,
-        /// The number that the row of its leaving would have had.
+        /// The row; of the last member, the number that its row would have.
         row: u64,
+        /// The account that has ended it: another if the member was removed.
+        by: UserId,
+        /// When, in ms.
+        at: Millis,
     },
     /// A member is typing. Published to subscribers only: it is not in the log.
     Typing(UserId),
@@ -45,7 +50,7 @@ pub enum ChatEvent {
 
 impl ChatEvent {
     /// The kind in the log, and the content. Rows are written as text, which the script reads.
-    pub(super) fn encode(self) -> (&'static str, Vec<u8>) {
+    pub fn encode(self) -> (&'static str, Vec<u8>) {
         match self {
             Self::Rows { from, to } => ("c", format!("{from} {to}").into_bytes()),
             change => ("cc", postcard::to_allocvec(&change).unwrap_or_default()),
@@ -53,7 +58,7 @@ impl ChatEvent {
     }
 
     /// Decodes the content of an event of this kind; `None` if it is of another kind, or invalid.
-    pub(super) fn decode(kind: &str, content: &[u8]) -> Option<Self> {
+    pub fn decode(kind: &str, content: &[u8]) -> Option<Self> {
         match kind {
             "c" => {
                 let (from, to) = std::str::from_utf8(content).ok()?.split_once(' ')?;
@@ -80,7 +85,7 @@ mod tests {
             ChatEvent::PositionsChanged { member, has_seen: true },
             ChatEvent::Changed(member),
             ChatEvent::Created,
-            ChatEvent::Ended { member, row: 9 },
+            ChatEvent::MembershipEnded { member, row: 9, by: UserId(3), at: 1_000 },
             ChatEvent::Typing(member),
             ChatEvent::RetentionChanged,
         ] {
