@@ -14,6 +14,16 @@ pub(super) const PAGE: usize = 500;
 /// The delay before a read of Redis is retried after an error.
 pub(crate) const RETRY_DELAY: Duration = Duration::from_millis(100);
 
+/// Waits before a failed read is repeated. `false`, at once, if it reads what is stored in an invalid form: the subscription would wait for it for ever.
+pub(super) async fn wait_to_retry(error: Error) -> bool {
+    if let Error::Internal(cause) = error {
+        tracing::error!(cause = format!("{cause:#}"), "an object of an event cannot be read");
+        return false;
+    }
+    tokio::time::sleep(RETRY_DELAY).await;
+    true
+}
+
 /// The log and the queue of a subscription: implemented for streams of statuses and for threads.
 pub(super) trait EventSource: Send {
     /// An event of the log.

@@ -1,6 +1,6 @@
 //! The recipients of the deletion of a status that was not public, or that is not public any more: those who could see it before, and cannot now.
 
-use super::event_source::RETRY_DELAY;
+use super::event_source::wait_to_retry;
 use super::model::{OutgoingEvent, OutgoingEventKind, Restriction, StatusRepost};
 use crate::app::App;
 use crate::base::error::Error;
@@ -27,7 +27,11 @@ pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &Outgoin
         let request = Request::new(app.clone(), viewer.cloned(), None, None);
         match has_lost_access(&request.loaders(), restriction, status, event.requires_public).await {
             Ok(loses) => return loses,
-            Err(_) => tokio::time::sleep(RETRY_DELAY).await,
+            Err(error) => {
+                if !wait_to_retry(error).await {
+                    return false;
+                }
+            }
         }
     }
 }
@@ -38,7 +42,11 @@ pub(super) async fn reply_of(app: &App, id: StatusId) -> Option<(UserId, ReplyRe
     loop {
         match statuses::reply_of(app, id).await {
             Ok(reply) => return reply,
-            Err(_) => tokio::time::sleep(RETRY_DELAY).await,
+            Err(error) => {
+                if !wait_to_retry(error).await {
+                    return None;
+                }
+            }
         }
     }
 }
@@ -50,7 +58,11 @@ pub(super) async fn receives_repost(app: &App, viewer: Option<&Viewer>, feed: Fe
         let request = Request::new(app.clone(), viewer.cloned(), None, None);
         match timelines::receives_repost(&request.loaders(), feed, row, exists).await {
             Ok(receives) => return receives,
-            Err(_) => tokio::time::sleep(RETRY_DELAY).await,
+            Err(error) => {
+                if !wait_to_retry(error).await {
+                    return false;
+                }
+            }
         }
     }
 }

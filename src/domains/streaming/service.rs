@@ -1,11 +1,11 @@
 //! The use cases of subscriptions.
 
 use super::chat_stream::ChatStream;
-use super::event_source::RETRY_DELAY;
+use super::event_source;
 use super::filter::{self, Filter, ParsedFilter};
 use super::hub::Hub;
 use super::interest::Interest;
-use super::model::{EventContent, FilterInput, HydratedEvent, OutgoingEvent, OutgoingEventKind};
+use super::model::{EventContent, FilterInput, GapReason, HydratedEvent, OutgoingEvent, OutgoingEventKind};
 use super::subscription_stream::{StatusStream, SubscriptionStream};
 use super::thread_channel::ThreadChannels;
 use super::thread_stream::ThreadStream;
@@ -212,17 +212,22 @@ pub fn thread_subscribers(app: &App, status: StatusId) -> usize {
     app.extension::<ThreadChannels>().subscriber_count(status)
 }
 
-/// Loads what an event shows, as the viewer may see it now; `None` for deleted or hidden objects. Retries until Redis responds, since each
-/// event is sent once. Two round trips, three for a comment.
+/// Loads what an event shows, as the viewer may see it now; `None` for deleted or hidden objects, a gap for one that is stored in an invalid form. Retries
+/// until Redis responds, since each event is sent once. Two round trips, three for a comment.
 pub(super) async fn hydrate(request: &Request, event: &OutgoingEvent) -> Option<HydratedEvent> {
-    loop {
+    let content = loop {
         // Objects that were loaded or cached before the event may be older than the event.
         request.reset_loaders();
         match load_content(request, event).await {
-            Ok(content) => return content.map(|content| HydratedEvent { cursor: event.cursor.clone(), content }),
-            Err(_) => tokio::time::sleep(RETRY_DELAY).await,
+            Ok(content) => break content,
+            Err(error) => {
+                if !event_source::wait_to_retry(error).await {
+                    break Some(EventContent::Gap(GapReason::Lost));
+                }
+            }
         }
-    }
+    };
+    content.map(|content| HydratedEvent { cursor: event.cursor.clone(), content })
 }
 
 async fn load_content(request: &Request, event: &OutgoingEvent) -> Result<Option<EventContent>, Error> {

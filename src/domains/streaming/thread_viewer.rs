@@ -1,6 +1,6 @@
 //! The viewer of a thread's events: whether the viewer can still see the status, and whether events are rendered for the viewer alone.
 
-use super::event_source::{self, RETRY_DELAY};
+use super::event_source;
 use super::hub::{ChannelWatch, Hub};
 use super::model::OutgoingEvent;
 use super::thread_stream::ThreadStream;
@@ -108,7 +108,11 @@ impl ThreadViewer {
                 // Checked once more: the new list may have changed before it was watched.
                 Ok(Some(access)) => self.watch_audience_list(app, access.audience_list),
                 Ok(None) => return false,
-                Err(_) => tokio::time::sleep(RETRY_DELAY).await,
+                Err(error) => {
+                    if !event_source::wait_to_retry(error).await {
+                        return false;
+                    }
+                }
             }
         }
     }

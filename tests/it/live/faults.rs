@@ -1,6 +1,8 @@
 //! Subscriptions under faults: a Redis that is killed, frozen or does not reply, and several servers.
 
+use super::chats::ChatEvents;
 use super::{Hub, LiveSubscription, context, subscribe_to_followed};
+use crate::chats::{befriend, open, send};
 use crate::support::proxy::{Flow, Proxy};
 use crate::support::{LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, TestServer};
 use async_graphql::Request;
@@ -10,6 +12,7 @@ use std::time::Duration;
 use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
+use waxwing::base::ids::{ChatId, StatusId};
 use waxwing::db::{Db, Timing};
 use waxwing::domains::sessions::service as sessions;
 use waxwing::domains::streaming::service as streaming;
@@ -136,6 +139,39 @@ async fn an_event_that_cannot_be_rendered_is_rendered_again_and_in_the_end_a_gap
     let mut resumed = LiveSubscription::home(&app, &ada, event["cursor"].as_str()).await;
     assert_eq!(resumed.next_events(1).await, ["+third"], "{missed} is behind the gap's cursor");
     assert_eq!(events.next_response().await["data"]["homeTimelineEvents"]["status"]["message"], "third");
+}
+
+/// What is stored in an invalid form can never be read: a gap has the event's cursor, and later events come.
+#[tokio::test]
+async fn an_object_that_is_stored_in_an_invalid_form_is_a_gap() {
+    let app = TestApp::start().await;
+    let [ada, bob, cyd] = app.users(["ada", "bob", "cyd"]).await;
+    ada.follow(&bob).await;
+    befriend(&ada, &bob).await;
+    befriend(&bob, &cyd).await;
+    let (chat, others) = (open(&bob, &ada).await, open(&bob, &cyd).await);
+    let mut home = LiveSubscription::home(&app, &ada, None).await.until_listening().await;
+    let mut own = ChatEvents::listen(&app, &ada).await;
+    bob.post("first").await;
+    send(&bob, &chat, "first").await;
+    let (after, after_row) = (home.next().await.cursor, own.next().await.cursor);
+    drop((home, own));
+    let status = StatusId::from_global(&bob.post("second").await).expect("an id");
+    send(&bob, &chat, "second").await;
+    app.redis.run::<()>(&["HSET", &format!("status:{{{}}}", status.0), "uid", "x"]);
+    let id = ChatId::from_global(&chat).expect("an id").0;
+    app.redis.run::<()>(&["HSET", &format!("chat_rows:{{{id}}}:0"), "2", "Z"]);
+    bob.post("third").await;
+    send(&bob, &chat, "third").await;
+    let mut home = LiveSubscription::home(&app, &ada, Some(&after)).await;
+    assert_eq!(home.next_events(2).await, ["gap LOST", "+third"]);
+    let mut own = ChatEvents::open(&app, &ada, Some(&after_row)).await;
+    assert_eq!(own.lines(2).await, ["gap LOST", "+3 third"]);
+    // The dispatch of live events reads the members of all chats.
+    let mut other = ChatEvents::listen(&app, &cyd).await;
+    app.redis.run::<()>(&["HSET", &format!("chat_members:{{{id}}}"), &ada.user_id().0.to_string(), "x"]);
+    send(&bob, &others, "fourth").await;
+    assert_eq!(other.lines(1).await, ["+1 fourth"]);
 }
 
 #[tokio::test]
