@@ -1,4 +1,4 @@
-//! Events of chats in the log. They hold references only: what they show is read, and checked, when they are delivered.
+//! Events of chats in the log. They hold references only: the objects are read, and the viewer's permission is checked, when an event is delivered.
 
 use crate::base::ids::UserId;
 use serde::{Deserialize, Serialize};
