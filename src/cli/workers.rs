@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Maximum number of entries of each queue that a process runs concurrently.
 const CONCURRENCY: [(Queue, usize); 2] = [(Queue::Short, 8), (Queue::Long, 2)];
-/// Maximum number of passes over an entry before it is requeued behind the others.
+/// Maximum number of passes over an entry before it is requeued after the others.
 const MAX_PASSES: usize = 16;
 /// The interval at which a process polls for due work.
 const POLL: Duration = Duration::from_secs(1);

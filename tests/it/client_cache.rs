@@ -1,4 +1,4 @@
-//! The client-side cache: no read is older than a write that was acknowledged before its request began, also beside another process and behind slow
+//! The client-side cache: no read is older than a write that was acknowledged before its request began, also with another process and slow
 //! or broken connections.
 
 use crate::support::proxy::{Flow, Proxy};

@@ -413,13 +413,13 @@ async fn concurrent_acceptances_stay_within_the_bound() {
     let app = TestApp::start().await;
     let before = app.create_users("a", 6).await;
     let star = app.user("star").await;
-    let behind = app.create_users("z", 6).await;
+    let after = app.create_users("z", 6).await;
     fill(&app, "friends", &star, 4_997);
-    for asker in before.iter().chain(&behind) {
+    for asker in before.iter().chain(&after) {
         timelines::request_friend(&app.app, asker.user_id(), star.user_id()).await.expect("a request");
     }
     let accepted =
-        before.iter().chain(&behind).map(|asker| timelines::accept_friend_request(&app.app, star.user_id(), asker.user_id()));
+        before.iter().chain(&after).map(|asker| timelines::accept_friend_request(&app.app, star.user_id(), asker.user_id()));
     let results = join_all(accepted).await;
     let accepted = results.iter().filter(|result| result.is_ok()).count();
     assert!((1..=3).contains(&accepted), "{accepted} fit");

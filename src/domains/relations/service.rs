@@ -56,7 +56,7 @@ pub async fn mute(app: &App, viewer: UserId, other: UserId, seconds: Option<i32>
     charge_change(app, viewer, other).await?;
     let end = duration.map(|duration| app.now() + duration);
     let lease = journal::begin(app, task(viewer, other)).await?;
-    // Before the commit, so that no temporary mute lacks an entry; and behind it, since a sweep may have removed the entry in between.
+    // Before the commit, so that no temporary mute lacks an entry; and after it, since a sweep may have removed the entry in between.
     schedule(app, viewer, end).await?;
     match write(app, viewer, other, end).await? {
         MuteResult::Mutes(_) => {}
@@ -146,7 +146,7 @@ pub async fn sweep(app: &App) -> Result<usize, Error> {
     let due = store::read_due_mutes(app.db(), app.now(), ACCOUNTS).await?;
     for (id, was) in &due {
         if let Err(error) = sweep_account(app, *id, *was).await {
-            // Later, so that the accounts behind this one are not held up.
+            // Postponed, so that it does not delay the accounts after this one.
             tracing::warn!(%error, account = id.0, "ended mutes are removed in an hour");
             store::reschedule(app.db(), *id, *was, Some(app.now() + RETRY_INTERVAL)).await?;
         }

@@ -16,7 +16,7 @@
 //!
 //! **Leases.** The process that writes an entry holds its lease for ten seconds. When the lease has expired, the next worker that polls claims the
 //! entry for ten more seconds. Long tasks run in passes of at most a thousand keys. After each pass the progress is stored and the lease renewed;
-//! after several passes the entry is requeued behind the others, so that the fan-out of an author with many followers does not delay other changes.
+//! after several passes the entry is requeued after the others, so that the fan-out of an author with many followers does not delay other changes.
 //!
 //! **Failures.** A failed pass is retried after 1, 2, 4 and 8 s. After five failures the entry becomes a dead letter, for an operator to inspect
 //! (`waxwing tasks`). Failures of the storage do not count. An entry that was claimed twenty times without progress also becomes a dead letter,

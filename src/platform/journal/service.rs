@@ -243,7 +243,7 @@ pub async fn renew(app: &App, entry: &mut JournalEntry, progress: Progress) -> R
     store::update(app.db(), entry, app.now() + LEASE).await.map(drop)
 }
 
-/// Requeues an entry behind the entries that are due now. One round trip.
+/// Requeues an entry after the entries that are due now. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -235,7 +235,7 @@ async fn a_response_with_a_page_and_its_cursor_loses_nothing_while_others_post()
         folded.sort();
         let mut expected = all.clone();
         expected.sort();
-        assert_eq!(folded, expected, "each status once: on the page or behind its cursor");
+        assert_eq!(folded, expected, "each status once: on the page or after its cursor");
     }
     let none: Value = ada.gql("{ tag(name: \"birds\") { statusesCount } }", json!({})).await;
     assert_eq!(none["data"]["tag"]["statusesCount"], 30);
