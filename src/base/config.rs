@@ -12,8 +12,8 @@ pub const BODY_BYTES: usize = 1 << 20;
 pub struct Config {
     /// Entries that a home stores: 100 to 10,000.
     pub home_window: usize,
-    /// The number of followers above which an author's statuses are not pushed to homes but merged on read. They are pushed again below four fifths
-    /// of it.
+    /// The statuses of an author with at least this many followers are not pushed to homes but merged when homes are read. They are pushed again below four
+    /// fifths of this number.
     pub star_followers: u64,
     /// The maximum depth of a comment: 1 to 64 ancestors.
     pub comment_depth: usize,

@@ -110,12 +110,12 @@ async fn load(app: &App, data: &Dataset, tokens: Option<&Path>) -> anyhow::Resul
     }
     bar.set_message("timelines");
     fill_timelines(app, data, &bar).await?;
-    bar.set_message("stars");
+    bar.set_message("modes");
     // Authors above the threshold are imported in their fan-out mode; the workers need not switch them.
     app.db().set_star_followers(app.config().star_followers).await?;
-    for star in stars(data, app.config().star_followers) {
-        timelines::service::import_fanout_mode(app, star.id).await?;
-        bar.inc(star.followers);
+    for author in merged_authors(data, app.config().star_followers) {
+        timelines::service::import_fanout_mode(app, author.id).await?;
+        bar.inc(author.followers);
     }
     if let Some(file) = tokens {
         bar.set_message("sessions");
@@ -160,13 +160,13 @@ fn write_tokens(file: &Path, data: &Dataset, tokens: &[String]) -> std::io::Resu
 }
 
 /// The authors whose statuses are merged when a home is read.
-fn stars(data: &Dataset, least: u64) -> impl Iterator<Item = &User> {
-    data.users.iter().filter(move |user| user.followers >= least)
+fn merged_authors(data: &Dataset, threshold: u64) -> impl Iterator<Item = &User> {
+    data.users.iter().filter(move |user| user.followers >= threshold)
 }
 
 fn progress(app: &App, data: &Dataset) -> ProgressBar {
     let steps = (2 * data.users.len() + data.follows.len() + data.statuses.len()) as u64;
-    let steps = steps + stars(data, app.config().star_followers).map(|star| star.followers).sum::<u64>();
+    let steps = steps + merged_authors(data, app.config().star_followers).map(|author| author.followers).sum::<u64>();
     let target = if logs::is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(steps), target);
     let style = ProgressStyle::with_template("{msg:>10} [{bar:40}] {percent}% {elapsed}");

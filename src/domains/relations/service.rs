@@ -179,13 +179,13 @@ pub async fn complete(app: &App, from: UserId, to: UserId) -> Result<(), Error> 
 async fn end_mutes(app: &App, id: UserId) -> Result<usize, Error> {
     let now = app.now();
     let ended = store::ended_mutes(app.db(), id, now, PASS).await?;
-    let parts = journal::begin_subtasks(app, ended.iter().map(|other| task(id, *other))).await?;
+    let subtasks = journal::begin_subtasks(app, ended.iter().map(|other| task(id, *other))).await?;
     // The other sides first: if the process dies in between, the next sweep finds the mutes again.
     sides::remove_other(app.db(), OneWayRelation::Mute, &ended, id).await?;
     for changed in store::end_mutes(app.db(), id, now, &ended).await? {
         settle(app, id, changed).await?;
     }
-    parts.ack(app);
+    subtasks.ack(app);
     Ok(ended.len())
 }
 

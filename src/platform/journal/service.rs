@@ -161,12 +161,12 @@ fn ack_in_background(app: &App, entries: Vec<JournalEntry>) {
     });
 }
 
-/// Entries for the parts of a deletion; see [`begin_subtasks`].
+/// The journal entries of the subtasks of a deletion; see [`begin_subtasks`].
 #[must_use]
 pub struct Subtasks(Vec<JournalEntry>);
 
-/// Writes, on a cluster, an entry for each part that a pass is about to delete. Each task names two keys. If a node loses
-/// one of them, the entry is the only record of which keys belong together. One round trip. On a single server nothing is written.
+/// Writes an entry for each of `tasks`, the relations that a pass is about to delete. Each task names two keys. If a node of a cluster loses one of them, the
+/// entry is the only record of which keys belong together. One round trip. On a single server nothing is written.
 ///
 /// # Errors
 /// As [`begin`].

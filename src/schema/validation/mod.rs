@@ -50,7 +50,7 @@ struct Usage<'a> {
     name: &'a Name,
     at: Pos,
     /// Type and default of the position; `None` after an error.
-    place: Option<InputPosition<'static>>,
+    position: Option<InputPosition<'static>>,
 }
 
 /// An operation, and the variables and spreads in it.

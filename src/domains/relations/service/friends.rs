@@ -146,10 +146,10 @@ pub async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
         others.extend(rows.iter().map(|row| UserId(row.member)));
     }
     for others in others.chunks(FRIENDS_PER_PASS) {
-        let parts = journal::begin_subtasks(app, others.iter().map(|other| task(id, *other))).await?;
+        let subtasks = journal::begin_subtasks(app, others.iter().map(|other| task(id, *other))).await?;
         store::remove_deleted_friend(app.db(), others, id).await?;
         store::remove_friends_of_deleted(app.db(), id, others).await?;
-        parts.ack(app);
+        subtasks.ack(app);
     }
     if !more {
         store::purge_slots(app.db(), id).await?;
