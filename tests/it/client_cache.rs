@@ -82,7 +82,7 @@ async fn a_home_with_a_warm_cache_reads_only_its_rows() {
         app.redis.reset_calls();
         let before = app.app.db().round_trips();
         assert_eq!(home(reader).await.len(), 3);
-        assert_eq!(app.app.db().round_trips() - before, trips, "the skeleton; likes where there are any");
+        assert_eq!(app.app.db().round_trips() - before, trips, "the rows; likes where there are any");
         let calls = app.redis.calls();
         assert_eq!((calls.get("hgetall"), calls.get("zscore").copied()), (None, liked.map(|_| 1)), "{calls:?}");
     }

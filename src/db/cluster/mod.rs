@@ -107,7 +107,8 @@ impl Cluster {
     async fn round(&self, rounds: &mut PendingCommands, may_retry: bool, access: Access) -> Result<(u64, Vec<Address>), Error> {
         let (version, batches) = rounds.batches(&self.map);
         let pipelines: Vec<Pipeline> = batches.iter().map(|batch| rounds.pipeline(batch)).collect();
-        let replies = join_all(batches.iter().zip(&pipelines).map(|(batch, pipeline)| batch.node.links.send(pipeline, access))).await;
+        let replies =
+            join_all(batches.iter().zip(&pipelines).map(|(batch, pipeline)| batch.node.links.send(pipeline, access))).await;
         let (mut lost, mut failed) = (Vec::new(), Ok(()));
         for (batch, reply) in batches.into_iter().zip(replies) {
             match reply {

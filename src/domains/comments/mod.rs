@@ -37,7 +37,7 @@
 //! **The log** holds the events of a thread, each with the id of the previous one, so that a reader notices missing events. The scripts
 //! that change the thread append and publish its events. Events about votes are published at most once a second for each comment.
 //!
-//! **Costs.** A page of any number of levels: one pipeline for the skeletons, one for the comments, one for their authors. The thread in
+//! **Costs.** A page of any number of levels: one pipeline for the rows, one for the comments, one for their authors. The thread in
 //! reading order: one script that reads (`walk_tree.lua`), since each read depends on the previous one. Comment by comment, the first
 //! hundred of 100,000 comments took 106 round trips and 9.1 ms; with the script 5 and 1.6, as for a thread of a hundred. Adding: the
 //! journal, two scripts and a read, each over at most 64 ancestors.

@@ -15,7 +15,7 @@
 //! **Invariants.** A place's parent has a place. `replies` equals the number of places directly below whose statuses are not deleted, `places` the number of
 //! all. A place of a deleted status has a place below it. The stored number of replies of a status equals its place's.
 //!
-//! **Costs.** A page of replies in any order: one pipeline for the skeletons. A page of ancestors: one script. Any number of places: one pipeline. Memory:
+//! **Costs.** A page of replies in any order: one pipeline for the rows. A page of ancestors: one script. Any number of places: one pipeline. Memory:
 //! see `docs/performance.md`.
 
 pub mod audit;

@@ -24,7 +24,7 @@
 //!
 //! **Hidden reposts** belong to a follow: an entry with the id of an earlier follow is void, so unfollowing removes the choice with its commit.
 //!
-//! **Costs.** A page of accounts: one skeleton, one batch of accounts. The relations of the viewer to any number of accounts: two ZMSCORE,
+//! **Costs.** A page of accounts: one read of its rows, one batch of accounts. The relations of the viewer to any number of accounts: two ZMSCORE,
 //! and two more if the follow requests are selected.
 
 pub mod audit;

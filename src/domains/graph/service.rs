@@ -210,7 +210,7 @@ pub async fn windows(app: &App, id: UserId, side: Direction, windows: &[Window])
     store::read_windows(app.db(), id, side, windows).await
 }
 
-/// The id under which cursors of pages of followers and of followed accounts are sealed.
+/// The id of the list that cursors of pages of followers and of followed accounts belong to.
 pub const fn list_id(id: UserId, side: Direction) -> ListId {
     ListId { kind: side.letter(), owner: id.0 }
 }

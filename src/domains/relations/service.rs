@@ -239,7 +239,7 @@ pub struct MutedUser {
     pub mute: Mute,
 }
 
-/// A page of the accounts that the viewer mutes, newest mute first, with the mutes' ids as positions. One skeleton, one batch of accounts and
+/// A page of the accounts that the viewer mutes, newest mute first, with the mutes' ids as positions. One read of rows, one batch of accounts and
 /// one of ends.
 ///
 /// # Errors
@@ -249,7 +249,7 @@ pub async fn mutes(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs
     page::read_page(&MuteListing { app, loaders, viewer }, request).await
 }
 
-/// The id under which cursors of [`mutes`] are sealed.
+/// The id of the list that cursors of [`mutes`] belong to.
 pub const fn mutes_id(viewer: UserId) -> ListId {
     ListId { kind: b'u', owner: viewer.0 }
 }

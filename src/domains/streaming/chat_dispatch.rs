@@ -146,7 +146,8 @@ async fn enqueue_for(hub: &Hub, delivery: &ChatDelivery, recipients: &[UserId]) 
 
 /// The interests of those accounts that are connected, in descending order.
 fn interests_of(state: &HubState, accounts: &[UserId]) -> Vec<InterestId> {
-    let mut interests: Vec<InterestId> = accounts.iter().filter_map(|account| state.chats.get(account).map(|(id, _)| *id)).collect();
+    let mut interests: Vec<InterestId> =
+        accounts.iter().filter_map(|account| state.chats.get(account).map(|(id, _)| *id)).collect();
     interests.sort_unstable_by(|a, b| b.cmp(a));
     interests
 }

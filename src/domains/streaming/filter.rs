@@ -96,7 +96,9 @@ impl Filter {
             Self::Track(phrases) => phrases.get(part).is_some_and(|phrase| event.terms.has_all(phrase)),
             // The index entry is the whole condition.
             Self::Follow(..) => true,
-            Self::Locations(areas) => event.terms.location.zip(areas.get(part)).is_some_and(|(location, area)| area.contains(location)),
+            Self::Locations(areas) => {
+                event.terms.location.zip(areas.get(part)).is_some_and(|(location, area)| area.contains(location))
+            }
         }
     }
 
@@ -271,7 +273,8 @@ mod tests {
             let terms: Vec<u64> = Filter::Sample(arc).entries().iter().map(|entry| entry.term).collect();
             let each_once: BTreeSet<_> = terms.iter().collect();
             assert_eq!(each_once.len(), terms.len(), "{start} {length}");
-            let is_found = |position: u64| terms == [MATCH_ALL] || (terms.contains(&ring_segment_of(position)) && arc.contains(position));
+            let is_found =
+                |position: u64| terms == [MATCH_ALL] || (terms.contains(&ring_segment_of(position)) && arc.contains(position));
             let found = (0..SAMPLE_RING).filter(|position| is_found(*position)).count() as u64;
             let held = (0..SAMPLE_RING).filter(|position| (position + SAMPLE_RING - start) % SAMPLE_RING < length).count() as u64;
             assert_eq!((found, held), (length, length), "{start} {length}");

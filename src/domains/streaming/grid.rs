@@ -57,7 +57,10 @@ mod tests {
             let cells = cells_of(&area);
             assert!(cells.len() <= MAX_CELLS, "{area:?}: {}", cells.len());
             for location in locations {
-                assert!(area.contains(location) && cells_at(location).any(|cell| cells.contains(&cell)), "{location:?} in {area:?}");
+                assert!(
+                    area.contains(location) && cells_at(location).any(|cell| cells.contains(&cell)),
+                    "{location:?} in {area:?}"
+                );
             }
         }
     }

@@ -143,7 +143,8 @@ async fn open(
         None => ResumePoint::new(events::position(&app).await?, Vec::new()),
         Some(after) => {
             let resume_point = ResumePoint::decode(&cursors, list, after, events::shard_count(&app));
-            let resume_point = resume_point.ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?;
+            let resume_point =
+                resume_point.ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?;
             // The cursor of every event contains the remaining ids of the resume point.
             events::compact(&app, resume_point).await
         }
@@ -204,7 +205,17 @@ pub async fn chats(request: Request, after: Option<&str>) -> Result<Subscription
     };
     let interest = hub.chat_interest(&app, term_hasher, viewer);
     let (subscription, pending, rows) = (None, VecDeque::new(), None);
-    Ok(SubscriptionStream::Chats(ChatStream { app, hub, term_hasher, cursors, interest, resume_point, subscription, pending, rows }))
+    Ok(SubscriptionStream::Chats(ChatStream {
+        app,
+        hub,
+        term_hasher,
+        cursors,
+        interest,
+        resume_point,
+        subscription,
+        pending,
+        rows,
+    }))
 }
 
 /// The number of subscribers of a thread in this process. For tests.

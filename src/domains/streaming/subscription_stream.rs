@@ -144,7 +144,8 @@ impl EventSource for StatusStream {
             LogPage::Gap(reason, end) => return Ok(Some((reason, end))),
         };
         if found.is_empty() {
-            self.subscription = self.hub.subscribe(&self.app, self.term_hasher, &self.interest, &self.resume_point.position).await;
+            self.subscription =
+                self.hub.subscribe(&self.app, self.term_hasher, &self.interest, &self.resume_point.position).await;
             return Ok(None);
         }
         let (mut position_after, mut matching) = (self.resume_point.position.clone(), Vec::new());

@@ -22,9 +22,9 @@
 //! push sets `reposts` in the feed's state: a feed without it reads no sets of reposts when profiles are merged. An entry proves nothing: the repost is
 //! looked up in `reposters:{id}` when a page is read, together with the statuses, and the rules decide whether it is shown (`repost_rules`).
 //!
-//! **Once in a while.** A repost is left out if its status follows soon (`repeats`). A page with reposts reads the 1,000 rows below each of them, in one
-//! round trip, and hydrates only those on which the response depends, together with the page. Rows are counted, not visible entries, so that a request is
-//! bounded. A live event of a repost reads 128 rows, after the rules that read none.
+//! **Repeated statuses.** A repost is left out if one of the next older entries has the same status (`repeats`). A page with reposts reads the 1,000 rows
+//! below each of them, in one round trip, and hydrates only those on which the response depends, together with the page. The bound counts rows, not visible
+//! entries, so that the work of a request is bounded. A live event of a repost reads 128 rows, after the rules that need no read.
 //!
 //! **Below the floor.** Merging the profiles of thousands of sources for a page of twenty costs tens of milliseconds. So the merge covers a
 //! *segment*, as many statuses as a window has, next to the page. It is cached with the version of its input: the number of changes of the
@@ -56,7 +56,7 @@
 //!   published up to the position are left out; as a rule few remain. The cursor is made after all pages of the response, since a page that
 //!   hides something reads more rows.
 //!
-//! **Costs.** The first screen takes five round trips: the session, the account, the skeleton, the statuses, their authors; one more with
+//! **Costs.** The first screen takes five round trips: the session, the account, the rows, the statuses, their authors; one more with
 //! marked authors, one more for a page with reposts, and one more for a sync cursor on a cluster. A page below the floor takes two more with a cached segment; otherwise it
 //! reads the profiles of all sources once for 1,000 entries further in the same direction. A feed of four sources or fewer is merged for
 //! each page.

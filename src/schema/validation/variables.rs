@@ -78,7 +78,8 @@ impl<'a> Validator<'a> {
         if self.types.named(ty).is_none() {
             return;
         }
-        let has_default = default.is_some() || definition.default_value.as_ref().is_some_and(|default| default.node != Value::Null);
+        let has_default =
+            default.is_some() || definition.default_value.as_ref().is_some_and(|default| default.node != Value::Null);
         if !expected.nullable && ty.nullable && has_default && is_base_subtype(ty, expected) {
             // Reported once per operation.
             let is_known = |it: &NonNullPosition| it.operation.as_ref() == operation && it.variable == *name;

@@ -132,7 +132,7 @@ async fn a_list_costs_four_round_trips_and_a_badge_one() {
         app.app.db().round_trips() - before
     };
     request(CARDS).await;
-    assert_eq!(request(CARDS).await, 4, "session, skeleton, chats, accounts");
+    assert_eq!(request(CARDS).await, 4, "session, rows, chats, accounts");
     request("{ viewerUnreadChatsCount }").await;
     assert_eq!(request("{ viewerUnreadChatsCount }").await, 2, "session, count");
     // The first text that both have seen loads the script that schedules its retention.

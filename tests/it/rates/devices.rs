@@ -42,11 +42,11 @@ async fn device_of(app: &TestServer, login: &str, device: Option<&str>) -> Strin
 
 /// Guesses until no guess is compared any more; returns the number of compared guesses.
 async fn guess_on(app: &TestServer, from: &str, login: &str, device: Option<&str>) -> usize {
-    let mut looked_at = 0;
+    let mut compared_guesses = 0;
     while try_log_in(app, from, login, "a wrong one", device).await == Wrong {
-        looked_at += 1;
+        compared_guesses += 1;
     }
-    looked_at
+    compared_guesses
 }
 
 /// The limit that refused an attempt.
@@ -91,12 +91,12 @@ async fn guesses_from_one_address_never_lock_out_the_owner() {
 async fn an_ipv6_customer_counts_as_one_guesser() {
     let app = TestApp::with(small()).await;
     app.create_users("c", 1).await;
-    let mut looked_at = 0;
+    let mut compared_guesses = 0;
     for number in 0..20 {
         let from = format!("2001:db8:0:1:{number:x}::{number:x}");
-        looked_at += usize::from(try_log_in(&app, &from, "c0", "a wrong one", None).await == Wrong);
+        compared_guesses += usize::from(try_log_in(&app, &from, "c0", "a wrong one", None).await == Wrong);
     }
-    assert_eq!(looked_at, 2);
+    assert_eq!(compared_guesses, 2);
     assert_eq!(try_log_in(&app, "2001:db8:0:2::1", "c0", RIGHT, None).await, In);
 }
 
@@ -105,11 +105,11 @@ async fn a_known_device_logs_in_despite_guesses_from_its_address() {
     let app = TestApp::with(with_trusted_proxy(default_config())).await;
     app.create_users("c", 1).await;
     let device = device_of(&app, "c0", None).await;
-    let mut looked_at = guess_on(&app, HOME, "c0", None).await;
+    let mut compared_guesses = guess_on(&app, HOME, "c0", None).await;
     for number in 0..4 {
-        looked_at += guess_on(&app, HOME, &format!("nobody{number}"), None).await;
+        compared_guesses += guess_on(&app, HOME, &format!("nobody{number}"), None).await;
     }
-    assert_eq!(looked_at, 30, "the address is used up");
+    assert_eq!(compared_guesses, 30, "the address is used up");
     assert_eq!(try_log_in(&app, HOME, "c0", RIGHT, None).await, Limited);
     assert_eq!(try_log_in(&app, HOME, "C0", RIGHT, Some(&device)).await, In);
 }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Rows that are read at once to find those who have left.
 const PART: u64 = 500;
 
-/// The id under which cursors of the events of an account's chats are sealed.
+/// The id of the list that cursors of the events of an account's chats belong to.
 pub const fn events_id(viewer: UserId) -> ListId {
     ListId { kind: b'L', owner: viewer.0 }
 }

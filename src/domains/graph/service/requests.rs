@@ -121,7 +121,7 @@ pub async fn request_windows(app: &App, id: UserId, side: RequestDirection, wind
     store::rows(app.db(), id, side, windows).await
 }
 
-/// The id under which cursors of pages of requests are sealed.
+/// The id of the list that cursors of pages of requests belong to.
 pub const fn requests_id(viewer: UserId, side: RequestDirection) -> ListId {
     ListId { kind: side.letter(), owner: viewer.0 }
 }

@@ -82,7 +82,7 @@ pub async fn quotes(app: &App, loaders: &Loaders, id: StatusId, args: &PageArgs)
     page::read_page(&QuoteListing { app, loaders, id }, request).await
 }
 
-/// The id under which cursors of [`quotes`] are sealed.
+/// The id of the list that cursors of [`quotes`] belong to.
 pub const fn quotes_id(id: StatusId) -> ListId {
     ListId { kind: b'Q', owner: id.0 }
 }

@@ -82,7 +82,7 @@ pub async fn reposters(app: &App, loaders: &Loaders, seen: &ViewedStatus, args: 
     page::read_page(&ReposterListing { app, loaders, status: &seen.status }, request).await
 }
 
-/// The id under which cursors of [`reposters`] are sealed.
+/// The id of the list that cursors of [`reposters`] belong to.
 pub const fn reposters_id(id: StatusId) -> ListId {
     ListId { kind: b'R', owner: id.0 }
 }

@@ -77,8 +77,8 @@ async fn token(
 ) -> Result<String, Error> {
     let mut hasher = SipHasher24::new_with_key(&secret);
     hasher.write(b"promotion");
-    for part in [request.viewer.0, bidder.share.campaign.0, position] {
-        hasher.write_u64(part);
+    for number in [request.viewer.0, bidder.share.campaign.0, position] {
+        hasher.write_u64(number);
     }
     let token = Token {
         purpose: Purpose::Promotion,
