@@ -23,9 +23,9 @@ pub struct Config {
     pub events_kept: usize,
     /// The maximum age of an event in the log.
     pub events_age: Millis,
-    /// The most rows of a chat that can be read; older ones are deleted: 100 to 10,000,000.
+    /// The maximum number of rows of a chat; older ones are deleted: 100 to 10,000,000.
     pub messages_kept: u64,
-    /// The number of days after which rows of a chat are deleted that all members have seen, unless the chat says otherwise: 0 to 365; `None` for no end.
+    /// The number of days after which rows of a chat are deleted that all members have seen, unless the chat has its own setting: 0 to 365; `None` to keep them.
     pub messages_days_after_seen: Option<u64>,
     /// A session expires after this long without use.
     pub session_idle: Millis,
