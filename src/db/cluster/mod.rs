@@ -59,7 +59,7 @@ impl Cluster {
                 Error::StorageUnavailable
             }
         };
-        // An error that promises no change requires that no node has executed a write.
+        // `StorageUnavailable` means that nothing was changed: it is returned only if no node can have executed a write.
         let may_have = access.is_write() && matches!(error, Error::StorageUnavailable) && rounds.may_have_run();
         Err(if may_have { Error::OutcomeUnknown } else { error })
     }

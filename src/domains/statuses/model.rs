@@ -111,7 +111,7 @@ impl Status {
 /// Kind of mark that an account puts on a status: a bookmark or a repost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
-    /// A bookmark, which nobody else knows of.
+    /// A bookmark, which only the account can see.
     Bookmark,
     /// A repost.
     Repost,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
-/// The state that an operation shares with its queued messages: its id, and whether the client still wants its results.
+/// The state that an operation shares with its queued messages: its id, and whether the client has not ended it.
 #[derive(Debug)]
 pub(in crate::server) struct OperationHandle {
     /// The id, a client's text.

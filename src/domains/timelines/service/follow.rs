@@ -226,7 +226,7 @@ async fn remove_undone_follow(app: &App, feed: Feed, source: UserId, undone: u64
 async fn backfill(app: &App, feed: Feed, source: UserId, follow: u64) -> Result<(), Error> {
     let mut floor = floor(app, feed).await?;
     if floor == CEILING {
-        // It is filled when it is read. One repost tells the feed that there are any; the feed may have been filled without them meanwhile.
+        // The feed is filled when it is read. One repost is pushed now, so that its state records that it has reposts: it may have been filled without them.
         let mut latest = LatestRows::newest_repost(source);
         if let Some(rows) = latest.next(app).await? {
             latest.push(app, &[feed], Some(follow), &rows).await?;

@@ -28,8 +28,8 @@ pub struct PromotedStatus {
     pub campaign_name: String,
 }
 
-/// Returns the `Visitor` that stands for the viewer of a home timeline. Its name has a control character, which no publisher's visitor name
-/// can contain. So nobody who knows an account's id can learn what the account has seen, or use up its caps.
+/// Returns the `Visitor` of the viewer of a home timeline. Its name has a control character, which no `visitorId` of a publisher can contain. So a publisher
+/// with an account's id can neither find out which ads the account has seen, nor use up its caps.
 fn visitor_of_viewer(secret: [u8; 16], viewer: UserId) -> Visitor {
     Visitor::new(secret, &format!("\0reader {}", viewer.global()))
 }
