@@ -3,7 +3,7 @@
 //! Every list is a sorted set whose scores are unique ids (of a status, a follow, a like). So a position names exactly one row, and paging neither
 //! repeats nor skips rows while others write. A page is filled in four steps: read rows (ids), hydrate them (loaders), drop what the viewer may not
 //! see, and present the rest. If rows were dropped, the next window is read, so a page is shorter than requested only at the end of the list, or
-//! after 10,000 dropped rows: such a page says where the next one continues.
+//! after 10,000 dropped rows: the cursor at the end of such a page is where the next one continues.
 //! `pageInfo` is correct in both directions, as the Relay specification of cursor connections requires.
 
 mod scan;

@@ -200,7 +200,7 @@ impl ChatMessageId {
     }
 }
 
-/// A tag's id: its name. The global id contains the name, so it needs no lookup and is the same for ever.
+/// A tag's id: its name. The global id contains the name, so it needs no lookup and never changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TagId(String);
 

@@ -27,7 +27,7 @@
 //! `status:{id}` that of `reposters:{id}`. A pin is a status in the account's profile: the script that removes a
 //! status from the profile removes its pin.
 //!
-//! **Audiences.** A status is pushed to the same feeds whatever its audience is, and is hidden by the policy when it is read ([`service::facts`]): a
+//! **Audiences.** A status is pushed to the same feeds for every audience, and is hidden by the policy when it is read ([`service::facts`]): a
 //! change of the audience is one script on the status, moves no entry, and can be reversed exactly. The disadvantage: the homes of followers who cannot see a
 //! status have an entry for it, which reads skip. The statuses of an account with many followers are merged on read, so a status for few accounts is not
 //! pushed to many homes.

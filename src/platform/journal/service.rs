@@ -315,7 +315,7 @@ const fn retry_delay(tries: u64) -> Millis {
     1_000 << (tries - 1)
 }
 
-/// Whether an error comes from the storage and says nothing about the task.
+/// Whether an error is of the storage, and not caused by the task.
 const fn is_storage_error(error: &Error) -> bool {
     matches!(error, Error::StorageUnavailable | Error::StorageFull | Error::OutcomeUnknown | Error::Overloaded)
 }

@@ -63,7 +63,7 @@ impl LoginHistory {
         &self.former
     }
 
-    /// When the account took its login `present`, in whatever case.
+    /// When the account took its login `present`, ignoring case.
     pub fn since(&self, present: &str, signed_up: Millis) -> Millis {
         let is_same = |former: &&FormerLogin| former.login.eq_ignore_ascii_case(present);
         match self.former.iter().rev().take_while(is_same).last() {
