@@ -198,7 +198,7 @@ async fn repeated_and_void_changes_have_no_effect() {
 }
 
 #[tokio::test]
-async fn a_follow_that_stands_keeps_its_time_and_a_friend_may_be_unfollowed() {
+async fn an_existing_follow_keeps_its_time_and_a_friend_may_be_unfollowed() {
     let app = TestApp::start().await;
     let [first, second] = app.users(["first", "second"]).await;
     for (one, other) in [(&first, &second), (&second, &first)] {
@@ -518,7 +518,7 @@ async fn a_block_ends_friendships_and_requests_and_refuses_new_ones() {
 }
 
 #[tokio::test]
-async fn no_friendship_stands_beside_a_block_after_a_race() {
+async fn no_friendship_remains_with_a_block_after_a_race() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let people = app.create_users("r", 40).await;

@@ -162,7 +162,7 @@ async fn a_temporary_mute_ends_by_itself() {
 }
 
 #[tokio::test]
-async fn muting_again_sets_the_end_anew_and_keeps_the_first_time() {
+async fn muting_again_sets_a_new_end_and_keeps_the_first_time() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     mute(&ada, &bea.id, Some(60)).await;

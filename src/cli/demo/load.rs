@@ -76,14 +76,14 @@ fn from_graph(follows: &FollowGraph, per_user: usize, now: Millis) -> Dataset {
         data.add_user(joined.id(number), login, name, String::new());
     }
     let followed = IdRange::new(now - HISTORY + 2 * DAY, 10 * DAY, follows.edges.len());
-    for (place, (a, b)) in follows.edges.iter().enumerate() {
-        data.add_follow(*a, *b, followed.id(place));
+    for (index, (a, b)) in follows.edges.iter().enumerate() {
+        data.add_follow(*a, *b, followed.id(index));
     }
     let posted = IdRange::new(now - STATUS_PERIOD, STATUS_PERIOD, per_user * follows.users);
-    let mut dice = RandomNumbers::new(42);
-    for place in 0..per_user * follows.users {
-        let mention = format!("user{}", dice.roll(follows.users) + 1);
-        data.add_status(place % follows.users, posted.id(place), sentence(&mut dice, Some(&mention)));
+    let mut random = RandomNumbers::new(42);
+    for index in 0..per_user * follows.users {
+        let mention = format!("user{}", random.below(follows.users) + 1);
+        data.add_status(index % follows.users, posted.id(index), sentence(&mut random, Some(&mention)));
     }
     data
 }
@@ -102,9 +102,9 @@ async fn load(app: &App, data: &Dataset, tokens: Option<&Path>) -> anyhow::Resul
     let mut likes = data.likes.iter().peekable();
     for (at, chunk) in data.statuses.chunks(CHUNK).enumerate() {
         statuses::service::import(app, chunk.iter().map(|(_, status)| status)).await?;
-        while let Some((place, likers)) = likes.next_if(|(place, _)| *place < (at + 1) * CHUNK) {
+        while let Some((index, likers)) = likes.next_if(|(index, _)| *index < (at + 1) * CHUNK) {
             let likers: Vec<_> = likers.iter().map(|(who, id)| (ids[*who], *id)).collect();
-            statuses::service::import_likes(app, data.statuses[*place].1.id, &likers).await?;
+            statuses::service::import_likes(app, data.statuses[*index].1.id, &likers).await?;
         }
         bar.inc(chunk.len() as u64);
     }

@@ -147,7 +147,7 @@ async fn a_change_of_a_login_may_be_cut_off_anywhere() {
 }
 
 #[tokio::test]
-async fn taking_a_login_back_may_be_cut_off_anywhere() {
+async fn a_change_back_to_a_former_login_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::LoginBack).await;
 }
 

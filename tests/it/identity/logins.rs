@@ -32,7 +32,7 @@ async fn again(app: &TestApp, actor: &Actor, login: &str) -> Actor {
 }
 
 #[tokio::test]
-async fn a_changed_login_is_shown_everywhere_and_the_old_one_leads_to_it() {
+async fn a_changed_login_is_shown_everywhere_and_the_former_one_finds_the_account() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;

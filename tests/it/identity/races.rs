@@ -57,7 +57,7 @@ async fn a_session_that_begins_during_a_change_of_the_password_ends() {
 }
 
 #[tokio::test]
-async fn log_ins_beside_changes_of_the_password_agree_with_one_password() {
+async fn log_ins_concurrent_with_changes_of_the_password_agree_with_one_password() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let ada = app.user("ada").await;
@@ -127,7 +127,7 @@ async fn concurrent_changes_of_one_account_stay_within_its_limit() {
 
 /// A worker settles a change whose process has stalled between its claim and its commit: the change is not made later either.
 #[tokio::test]
-async fn a_change_that_was_settled_meanwhile_is_made_anew_or_not_at_all() {
+async fn a_change_that_was_settled_meanwhile_is_repeated_or_not_made() {
     for at in [&b"users:{"[..], b"logins", b"EVALSHA"] {
         let app = single_server().await;
         let slow = SlowProcess::beside(&app).await;

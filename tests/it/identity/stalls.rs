@@ -45,7 +45,7 @@ fn leave_ended(app: &TestApp, id: UserId) -> String {
 }
 
 #[tokio::test]
-async fn sessions_that_a_dead_process_was_to_end_are_ended_by_the_next_who_looks() {
+async fn sessions_that_a_dead_process_should_have_ended_are_ended_by_the_next_request_for_them() {
     for way in ["viewerSessions", "logIn", "endSessions", "changePassword", "deleteAccount", "fsck"] {
         let app = TestApp::start().await;
         let ada = app.user("ada").await;
@@ -156,7 +156,7 @@ async fn a_password_that_changes_between_two_reads_begins_no_session_with_the_on
 
 /// Another log-in makes the hash anew at the same time.
 #[tokio::test]
-async fn a_log_in_beside_one_that_makes_the_hash_anew_gets_a_valid_device_token() {
+async fn a_log_in_concurrent_with_a_rehash_gets_a_valid_device_token() {
     let app = single_server().await;
     let slow = SlowProcess::beside(&app).await;
     let ada = app.user("ada").await;

@@ -98,7 +98,7 @@ async fn an_edit_is_delivered_to_those_who_can_see_the_status() {
 }
 
 #[tokio::test]
-async fn an_edit_of_a_reply_is_delivered_where_the_reply_stands() {
+async fn an_edit_of_a_reply_is_delivered_to_the_feeds_that_show_it() {
     let app = TestApp::start().await;
     let [ada, bea, viewer] = app.users(["ada", "bea", "viewer"]).await;
     viewer.follow(&ada).await;

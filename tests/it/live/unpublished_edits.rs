@@ -110,7 +110,7 @@ async fn edits_that_are_delivered_after_the_deletion_or_a_narrower_audience_end_
 }
 
 #[tokio::test]
-async fn an_old_edit_of_a_status_that_was_blocked_since_tells_nothing() {
+async fn an_old_edit_of_a_status_that_was_blocked_since_is_not_sent() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let (status, cursors) = post(&app, &ada).await;

@@ -335,7 +335,7 @@ async fn seen(viewer: &Actor, status: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_private_account_shows_itself_and_nothing_of_what_it_does() {
+async fn a_private_account_shows_its_profile_and_no_activity() {
     let app = TestApp::start().await;
     let [ada, bea, cy] = app.users(["ada", "bea", "cy"]).await;
     bea.follow(&ada).await;
@@ -372,7 +372,7 @@ async fn a_private_account_shows_itself_and_nothing_of_what_it_does() {
 }
 
 #[tokio::test]
-async fn mutations_of_a_hidden_status_fail_as_those_of_a_status_that_was_never_there() {
+async fn mutations_of_a_hidden_status_fail_as_those_of_a_missing_status() {
     let app = TestApp::start().await;
     let [ada, cy] = app.users(["ada", "cy"]).await;
     let status = ada.post("from ada").await;

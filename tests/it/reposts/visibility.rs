@@ -56,7 +56,7 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn a_hidden_repost_falls_out_and_comes_back_at_its_place() {
+async fn a_hidden_repost_is_left_out_and_shown_again_at_its_position() {
     let scene = Scene::start().await;
     let all = ["↻ ada: last", "↻ ada: hidden", "↻ ada: first"];
     for (reason, hidden_from_all) in [
