@@ -66,7 +66,7 @@
 //! **Pairs.** The tag of the account with the lower id decides which chat two accounts have. For an account that has not begun it, and to which nothing was
 //! written, it does not exist: its membership waits as unstarted.
 //!
-//! **Events.** A step behind the answer publishes what has happened to the event log, as references ([`crate::platform::events`]). The log has each row once,
+//! **Events.** A step after the response publishes the changes to the event log, as references ([`crate::platform::events`]). The log has each row once,
 //! in the order of the chat; the chat remembers up to which row all are published, so that the workers publish what a process that died has not. Positions
 //! of members, mutes and the archive are published without an entry of the journal: a crash may lose their events. What an event shows is read at delivery
 //! ([`service::load_event`]).
@@ -75,10 +75,10 @@
 //! `chats_former`, so that its deletion finds them. A list has a chat if, and only if, `chat_states` says so.
 //!
 //! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that it settles all of them: some 17 commands each,
-//! which a worker does behind the answer. The request that has changed the group pays for them as for its own work in the store. What changes nothing
+//! which a worker does after the response. The request that has changed the group pays for them as for its own work in the store. What changes nothing
 //! settles nobody once the lists agree.
 //!
-//! **Costs.** A text in a chat of two: the chat, the accounts, a journal entry, the commit, the blocks, two lists; behind the answer two scripts that publish
+//! **Costs.** A text in a chat of two: the chat, the accounts, a journal entry, the commit, the blocks, two lists; after the response two scripts that publish
 //! it. A page of chats with their newest rows,
 //! counts and positions: one read of rows, one pipeline of scripts, one of accounts. The number of unread chats: one script.
 
