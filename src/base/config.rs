@@ -25,7 +25,8 @@ pub struct Config {
     pub events_age: Millis,
     /// The maximum number of rows of a chat; older ones are deleted: 100 to 10,000,000.
     pub messages_kept: u64,
-    /// The number of days after which rows of a chat are deleted that all members have seen, unless the chat has its own setting: 0 to 365; `None` to keep them.
+    /// The number of days after which rows that all members of a chat have seen are deleted, unless the chat has its own setting: 0 to 365; `None` to keep
+    /// them.
     pub messages_days_after_seen: Option<u64>,
     /// A session expires after this long without use.
     pub session_idle: Millis,

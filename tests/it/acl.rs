@@ -1,4 +1,4 @@
-//! The Redis user of least privilege that `waxwing acl` describes: it can do what the server does, and nothing else.
+//! The Redis user of least privilege that `waxwing acl` describes: it has the permissions that the server needs, and no others.
 
 use crate::support::{HttpResponse, Process, RedisServer, SingleServerReason, waxwing};
 use std::io::Write;

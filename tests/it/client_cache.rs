@@ -334,7 +334,7 @@ impl Two {
         while self.reads() == before {
             tokio::task::yield_now().await;
         }
-        // By now the reply is at the proxy, separated from whatever follows.
+        // By now the reply is at the proxy, separated from later data.
         self.ping(&self.quick).await;
         stuck
     }

@@ -65,7 +65,7 @@ async fn two_steps() -> (tempfile::TempDir, Vec<u8>, usize) {
 #[tokio::test]
 async fn each_write_is_whole_after_a_truncation_at_any_offset() {
     let (data, file, last) = two_steps().await;
-    // Every end of a command and the bytes beside it, and every seventh byte between them.
+    // Every end of a command and the adjacent bytes, and every seventh byte between them.
     let edge = |at: usize| (at.saturating_sub(1)..=at + 2).any(|near| file.get(near) == Some(&b'*'));
     let cuts: Vec<usize> = (last..file.len()).filter(|at| edge(*at) || at % 7 == 0).collect();
     assert!(cuts.len() > 20, "{cuts:?}");

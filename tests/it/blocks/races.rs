@@ -1,4 +1,4 @@
-//! Blocks against follows and additions to lists, on two servers: in any order, no follow or membership exists beside the block.
+//! Blocks against follows and additions to lists, on two servers: in any order, no follow or membership exists together with the block.
 
 use super::*;
 use crate::support::races;

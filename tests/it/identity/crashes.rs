@@ -124,7 +124,7 @@ async fn crash_at_each_write(change: Change) {
         let found = findings(&app.app).await;
         assert!(found.is_empty(), "{when}: {found:#?}");
         if !is_applied {
-            // The account can make the change again, and others can have what it did not take.
+            // The account can make the change again, and another account can take the login that it did not take.
             assert!(world.apply(&app.app, change).await.is_ok(), "{when}: the repeated change");
             app.drain().await;
             assert!(world.is_applied(&app, change, &when).await, "{when}: the repeated change");

@@ -136,7 +136,7 @@ async fn a_change_that_was_settled_meanwhile_is_repeated_or_not_made() {
         let meanwhile = async || {
             app.clock.advance(61_000);
             app.drain().await;
-            // Whoever comes first has it.
+            // The first of them has it.
             change_login(&bea, "lovelace").await;
         };
         let result = slow.run_interleaved(at, changing, meanwhile).await;

@@ -21,7 +21,7 @@ impl Scene {
         Self { app, sibling, owner, others }
     }
 
-    /// Asks to follow the owner.
+    /// Requests to follow the owner.
     async fn request(&self, other: &Actor) {
         timelines::follow(&self.app.app, other.user_id(), self.owner.user_id()).await.expect("a request");
     }

@@ -1,4 +1,4 @@
-//! Quotes: what may be quoted, what a quote shows, its counts and lists.
+//! Quotes: which statuses may be quoted, what a quote shows, its counts and lists.
 
 mod visibility;
 

@@ -1,4 +1,4 @@
-//! Lock-outs: what password guessing can take from the account's owner, and what a known device keeps.
+//! Lock-outs: the log-ins that password guesses can prevent, and those of known devices, which they cannot.
 
 use super::log_ins::{LogInResult, RIGHT, log_in_result};
 use super::{default_config, limited, post_query, post_query_as, refused, with_trusted_proxy};

@@ -1,4 +1,4 @@
-//! Reposts in homes and lists: what brings them, what hides them, and what takes them away.
+//! Reposts in homes and lists: the changes that add, hide and remove them.
 
 use super::{assert_no_findings, repost, undo};
 use crate::support::{Actor, TestApp};
@@ -184,7 +184,7 @@ async fn reposts_continue_below_the_window_and_are_restored_by_a_rebuild() {
         undo(&bea, oldest["id"].as_str().expect("an id")).await;
         expected.pop();
         assert_eq!(read_in_pages(&cyd, 7).await, expected);
-        // A home that nobody reads is dropped. An account that is followed meanwhile brings its reposts, too.
+        // A home that nobody reads is dropped. The reposts of an account that is followed meanwhile are added, too.
         app.clock.advance(3 * DAY_MS);
         let late = ada.post("late").await;
         repost(&bea, &late).await;

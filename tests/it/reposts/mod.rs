@@ -1,4 +1,4 @@
-//! Reposts: what they change, what may be reposted, and what is left of them.
+//! Reposts: the changes that they make, which statuses may be reposted, and their removal.
 
 mod deletion;
 mod homes;

@@ -1,4 +1,4 @@
-//! What bookmarks and pins cost in commands and round trips.
+//! The cost of bookmarks and pins in commands and round trips.
 
 use super::{bookmark, pin, post, remove_bookmark};
 use crate::support::monitor::Monitor;

@@ -1,4 +1,4 @@
-//! Bookmarked and pinned statuses that the viewer cannot see fall out, and come back at their place.
+//! Bookmarked and pinned statuses that the viewer cannot see are left out, and are shown again at their positions.
 
 use super::{bookmark, bookmarks, page, pin, pinned, post, remove_bookmark};
 use crate::support::{Actor, TestApp, user_error_codes};

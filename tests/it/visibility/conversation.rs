@@ -1,4 +1,4 @@
-//! A status that the viewer cannot see is in conversations what a deleted one is: a place without a status, or nothing.
+//! In conversations a status that the viewer cannot see looks like a deleted one: a place without a status, or no entry.
 
 use super::block;
 use crate::conversations::reply;

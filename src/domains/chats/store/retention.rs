@@ -96,8 +96,8 @@ pub(in super::super) struct RetentionLimits {
 }
 
 impl RetentionLimits {
-    /// The scores of chats that are due, as ranges of schedules. Chats with rows that nobody can read have one of their own: it may take long, and the
-    /// it does not delay the others.
+    /// The scores of chats that are due, as ranges of schedules. Chats with rows that nobody can read have a range of their own: their deletion may take long,
+    /// and must not delay the others.
     fn ranges(self, now: Millis) -> Vec<(Schedule, String, String)> {
         let mut all = vec![
             (Schedule::Trims, "-inf".to_owned(), "1".to_owned()),
