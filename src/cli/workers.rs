@@ -40,7 +40,7 @@ pub async fn run(app: &App, stop: &CancellationToken) {
     tokio::join!(run_queues(app, stop), trim_chats(app, stop));
 }
 
-/// Trims chats, beside the entries of the journal: a lower `--messages-kept` can make all chats due at once.
+/// Trims chats, concurrently with the entries of the journal: a lower `--messages-kept` can make all chats due at once.
 async fn trim_chats(app: &App, stop: &CancellationToken) {
     while !stop.is_cancelled() {
         let trimmed = chats::sweep(app).await.inspect_err(|error| tracing::debug!(%error, "chats cannot be trimmed"));

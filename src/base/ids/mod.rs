@@ -20,7 +20,7 @@ use std::fmt::{self, Display, Formatter};
 pub enum IdKind {
     /// An account.
     User = b'U',
-    /// What only the owner sees of an account.
+    /// The data of an account that only its owner sees.
     Account = b'O',
     /// A status.
     Status = b'S',

@@ -20,7 +20,7 @@ pub(super) enum Interest {
     Tag(Arc<FilterInterest>),
     /// Statuses that mention the viewer.
     Mentions(Arc<FilterInterest>),
-    /// What happens in the chats of the viewer.
+    /// Events of the chats of the viewer.
     Chats(Arc<ChatInterest>),
 }
 

@@ -15,7 +15,7 @@ use crate::domains::relations::service as relations;
 use futures_util::try_join;
 use std::cmp::Reverse;
 
-/// What a profile shows.
+/// The choice of the entries that a profile shows in addition to posted statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProfileChoice {
     /// Replies of the account.

@@ -1,5 +1,6 @@
-//! Reposts: an account shows a status of anybody in its own name. A repost is no status: it has a time and no text. It is visible while the
-//! status is public and no block separates its author and the account; that is decided when it is read, so what hides a repost can be undone.
+//! Reposts: an account adds a status, of any account, to its profile and to its followers' homes. A repost is no status: it has a time and no text. It is
+//! visible while the status is public and no block separates its author and the account. That is decided when it is read, so a hidden repost is shown
+//! again when the reason ends.
 
 use super::super::load::ViewedStatus;
 use super::super::model::{Mark, Status, not_found};

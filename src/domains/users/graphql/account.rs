@@ -1,4 +1,4 @@
-//! What only the owner of an account sees of it, in GraphQL.
+//! The data of an account that only its owner sees, in GraphQL.
 
 use super::super::model::User;
 use super::super::service::passwords;
