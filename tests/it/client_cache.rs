@@ -95,7 +95,7 @@ async fn a_change_by_another_process_is_seen_by_the_next_request() {
     let [ada, bob] = app.users(["ada", "bob"]).await;
     bob.follow(&ada).await;
     let reader = bob.at(&other);
-    let mut stands = Vec::new();
+    let mut posts = Vec::new();
     for round in 0..30 {
         let post = ada.post(&round.to_string()).await;
         app.drain().await;
@@ -106,10 +106,10 @@ async fn a_change_by_another_process_is_seen_by_the_next_request() {
             app.drain().await;
         } else {
             ada.like(&post).await;
-            stands.insert(0, round);
+            posts.insert(0, round);
         }
         let expected: Vec<Value> =
-            stands.iter().take(20).map(|post| json!([post.to_string(), 1, false, format!("Ada {round}")])).collect();
+            posts.iter().take(20).map(|post| json!([post.to_string(), 1, false, format!("Ada {round}")])).collect();
         assert_eq!(home(&reader).await, expected);
     }
 }

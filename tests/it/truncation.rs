@@ -24,7 +24,7 @@ async fn step(embedded: &Embedded, key: &str, value: u32) {
     let () = script.arg(STEP).arg(1).arg(key).arg(value).query_async(&mut connect(embedded).await).await.expect("it writes");
 }
 
-async fn stands(embedded: &Embedded, key: &str) -> Vec<Option<u32>> {
+async fn values_of(embedded: &Embedded, key: &str) -> Vec<Option<u32>> {
     let mut read = redis::cmd("HMGET");
     read.arg(key).arg(&["a", "b", "c"]).query_async(&mut connect(embedded).await).await.expect("it reads")
 }
@@ -72,12 +72,12 @@ async fn each_write_is_whole_after_a_truncation_at_any_offset() {
     for at in cuts {
         let folder = cut(data.path(), at);
         let embedded = start_embedded(folder.path()).await;
-        assert_eq!(stands(&embedded, "steps").await, [Some(1); 3], "cut at {at}");
+        assert_eq!(values_of(&embedded, "steps").await, [Some(1); 3], "cut at {at}");
         step(&embedded, "later", 3).await;
         embedded.stop().await;
         let embedded = start_embedded(folder.path()).await;
-        assert_eq!(stands(&embedded, "steps").await, [Some(1); 3], "cut at {at}, second start");
-        assert_eq!(stands(&embedded, "later").await, [Some(3); 3], "cut at {at}: what was acknowledged since is lost");
+        assert_eq!(values_of(&embedded, "steps").await, [Some(1); 3], "cut at {at}, second start");
+        assert_eq!(values_of(&embedded, "later").await, [Some(3); 3], "cut at {at}: what was acknowledged since is lost");
         embedded.stop().await;
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `conversation:{root}` | HASH | status → its place: parent, depth, counts, path | 1,000,000 living statuses, then `LIMIT_REACHED`; those of deleted ones while a place is below them |
+//! | `conversation:{root}` | HASH | status → its place: parent, depth, counts, path | 1,000,000 statuses that are not deleted, then `LIMIT_REACHED`; those of deleted ones while a place is below them |
 //! | `conversation_new:{root}` | ZSET | parent and reply, by posting | a member for each place |
 //! | `conversation_likes:{root}` | ZSET | parent, likes and reply | a member for each place |
 //!

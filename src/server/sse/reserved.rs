@@ -285,7 +285,7 @@ impl AttachedStream {
     /// The next message of an operation that the client has not cancelled. Never ends by itself.
     async fn next_item(&mut self) -> QueuedMessage {
         while let Some(item) = self.queue.recv().await {
-            if item.handle.is_wanted() {
+            if item.handle.is_active() {
                 if item.message.is_last() {
                     self.reserved.operations.end(&item.handle);
                 }

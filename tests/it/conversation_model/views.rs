@@ -287,7 +287,7 @@ impl Model {
         })
     }
 
-    /// The number of living statuses of an account; `None` where the viewer does not find it.
+    /// The number of statuses of an account that are not deleted; `None` if the viewer does not find it.
     pub(super) fn statuses_count(&self, viewer: usize, of: usize) -> Option<usize> {
         self.can_discover(viewer, of).then(|| self.living().into_iter().filter(|at| self.author(*at) == of).count())
     }

@@ -144,7 +144,7 @@ async fn a_password_that_changes_between_two_reads_begins_no_session_with_the_on
     // Before the rest of the one read, and of the other: one of the two is between them in any order.
     for at in [&b"devices"[..], b"password:"] {
         let app = single_server().await;
-        let slow = SlowProcess::beside(&app).await;
+        let slow = SlowProcess::start(&app).await;
         let ada = app.user("ada").await;
         let credentials = Credentials { login: "ada", password: RIGHT, device_token: None };
         let change = async || drop(change_password(&ada, RIGHT, NEW).await);
@@ -158,7 +158,7 @@ async fn a_password_that_changes_between_two_reads_begins_no_session_with_the_on
 #[tokio::test]
 async fn a_log_in_concurrent_with_a_rehash_gets_a_valid_device_token() {
     let app = single_server().await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let ada = app.user("ada").await;
     app.redis.run::<()>(&["SET", &key("password", ada.user_id()), &outdated_hash(RIGHT)]);
     let credentials = Credentials { login: "ada", password: RIGHT, device_token: None };
@@ -172,7 +172,7 @@ async fn a_log_in_concurrent_with_a_rehash_gets_a_valid_device_token() {
 #[tokio::test]
 async fn a_repair_during_a_change_back_leaves_its_claim() {
     let app = single_server().await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let ada = app.user("ada").await;
     app.clock.advance(DAY_MS);
     change_login(&ada, "lovelace").await;
@@ -250,7 +250,7 @@ async fn a_login_whose_claim_is_lost_stays_taken() {
 async fn a_login_that_was_just_given_up_is_not_claimed_again() {
     for is_repair in [false, true] {
         let app = single_server().await;
-        let slow = SlowProcess::beside(&app).await;
+        let slow = SlowProcess::start(&app).await;
         let ada = app.user("ada").await;
         let settling = async {
             if is_repair {
@@ -293,7 +293,7 @@ async fn former_logins_that_cannot_be_read_loop_nowhere() {
 #[tokio::test]
 async fn the_end_of_a_claim_after_a_deletion_names_nobody() {
     let app = single_server().await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let ada = app.user("ada").await;
     let id = ada.user_id();
     let deletion = async || {

@@ -78,7 +78,7 @@ async fn guesses_from_one_address_never_lock_out_the_owner() {
     app.create_users("c", 1).await;
     for quarter in 0..6 {
         assert_eq!(guess_on(&app, ELSEWHERE, "c0", None).await, 10, "the address' own share, in quarter {quarter}");
-        assert_eq!(try_log_in(&app, HOME, "c0", RIGHT, None).await, In, "a device that nobody knows, in quarter {quarter}");
+        assert_eq!(try_log_in(&app, HOME, "c0", RIGHT, None).await, In, "an unknown device, in quarter {quarter}");
         app.clock.advance(QUARTER_MS);
     }
     // The failures of one address are refilled as fast: the tokens missing for others do not grow with time.
@@ -264,7 +264,7 @@ async fn a_device_is_known_for_ninety_days_after_its_last_log_in() {
     let app = TestApp::with(small()).await;
     app.create_users("c", 1).await;
     let first = device_of(&app, "c0", None).await;
-    let knows = async |token: &str| {
+    let is_known = async |token: &str| {
         guess_on(&app, HOME, "c0", None).await;
         try_log_in(&app, HOME, "c0", RIGHT, Some(token)).await == In
     };
@@ -274,12 +274,12 @@ async fn a_device_is_known_for_ninety_days_after_its_last_log_in() {
     let renewed = device_of(&app, "c0", Some(&first)).await;
     assert_ne!(renewed, first);
     app.clock.advance(83 * DAY_MS - 1);
-    assert!(knows(&first).await);
+    assert!(is_known(&first).await);
     app.clock.advance(1);
-    assert!(!knows(&first).await, "ninety days are over");
-    assert!(knows(&renewed).await);
+    assert!(!is_known(&first).await, "ninety days are over");
+    assert!(is_known(&renewed).await);
     app.clock.advance(7 * DAY_MS);
-    assert!(!knows(&renewed).await);
+    assert!(!is_known(&renewed).await);
 }
 
 #[tokio::test]
