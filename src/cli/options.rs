@@ -56,7 +56,7 @@ fn redis_memory(text: &str) -> Result<ByteSize, String> {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct DomainOptions {
-    /// The maximum number of stored entries of a home timeline. Older entries are read from profiles.
+    /// The number of stored entries of a home timeline. Older entries are read from profiles.
     #[arg(long, value_name = "N", env = "WAXWING_HOME_WINDOW", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(100..=10_000))]
     home_window: u64,
     /// The statuses of an author with at least this many followers are not pushed into home timelines, but merged when a home timeline is read. Posting then
