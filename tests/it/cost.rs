@@ -89,7 +89,7 @@ async fn lists_cost_the_same_for_one_and_for_many() {
         let trips = round_trips(change, input, "/data/addUserToList/userList/members/edges", number + 2).await;
         assert_eq!(
             trips, 18,
-            "session, account, list, journal, member, edge, owner, blocks, membership, mode, floor, profile, edge; list, rows, accounts; acknowledgement; notification"
+            "session, account, list, journal, member, edge, owner, blocks, membership, mode, floor, profile, edge; list, rows, accounts; ack; notification"
         );
         member.post("x").await;
     }

@@ -43,7 +43,13 @@ pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
 }
 
 /// Adds two to five comments to a status, with votes. Some are replies to the one before.
-async fn add_comments(app: &App, data: &Dataset, random: &mut RandomNumbers, index: usize, status: StatusId) -> anyhow::Result<()> {
+async fn add_comments(
+    app: &App,
+    data: &Dataset,
+    random: &mut RandomNumbers,
+    index: usize,
+    status: StatusId,
+) -> anyhow::Result<()> {
     let mut parent = ParentRef::Status(status);
     for number in 0..2 + random.below(4) {
         let author = random_account(data, random);

@@ -17,8 +17,8 @@ use crate::base::request::Loaders;
 
 const PATH: &[&str] = &["quotedStatusId"];
 
-/// The status that a new status quotes, by its global id, or the user error: `NOT_FOUND` for a status that the viewer cannot see, `FORBIDDEN` for one that is not
-/// public. The cost of [`load_visible`].
+/// The status that a new status quotes, by its global id, or the user error: `NOT_FOUND` for a status that the viewer cannot see, `FORBIDDEN` for one that
+/// is not public. The cost of [`load_visible`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
