@@ -43,8 +43,8 @@
 //! needs for lists is derived, so that no read grows with the number of chats or rows.
 //!
 //! **Rows.** The script that appends takes the next number, so that numbers have no gaps. The fields of a page's rows follow from their numbers, without a
-//! read, and a page at row 100,000 costs as much as one at row 100. A step is repeated safely: a chat remembers the ids of its newest 1,000 rows. Row and newest
-//! row are stored as text, with ids in decimal, so that `waxwing fsck --account` finds an account in them.
+//! read, and a page at row 100,000 costs as much as one at row 100. A step is repeated safely: a chat remembers the ids of its newest 1,000 rows. Row and
+//! newest row are stored as text, with ids in decimal, so that `waxwing fsck --account` finds an account in them.
 //!
 //! **Lists.** Every change from which lists derive raises the version of the chat. A script on the chat's tag answers what the lists of its members derive
 //! from, at one version; a script on a member's tag applies it, unless a later version was applied. So settling can run twice, late and in any order. The
