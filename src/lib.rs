@@ -72,7 +72,7 @@
 //!
 //! 1. [`server`] authenticates the request, [`schema`] validates it and computes its cost, and [`rates`] charges the cost.
 //! 2. The resolvers call the services. Batch loaders ([`base::loader`]) collect the keys of all fields of one level and fetch them in one
-//!    pipeline. On a single server, users, statuses, sessions, the newest statuses of tags and what the rules of homes look up come from the
+//!    pipeline. On a single server, users, statuses, sessions, the newest statuses of tags and the lookups of the rules of homes come from the
 //!    client-side cache if they are cached ([`db::client_cache`]).
 //! 3. A page of a list is filled in four steps ([`base::page`]): read the ids of a window of the sorted set (one command), hydrate them with
 //!    the loaders, drop what the viewer may not see, and present the rest. If rows were dropped, the next window is read. So a page is

@@ -111,9 +111,9 @@ test('the error of a filter is shown beside the field, and the filter can be cor
   await live.load();
   await live.followed();
   for (const [kind, fields, said] of [
-    ['Sample', { Percent: '0' }, /`percent` is 0: it is above 0 and at most 100\./],
-    ['Sample', { Percent: '5', Name: 'x'.repeat(65) }, /`identifier` has at most 64 bytes\./],
-    ['Words', { Phrases: '' }, /`track` has 1 to 400 elements\./],
+    ['Sample', { Percent: '0' }, /`percent` must be above 0 and at most 100, not 0\./],
+    ['Sample', { Percent: '5', Name: 'x'.repeat(65) }, /`identifier` must have at most 64 bytes\./],
+    ['Words', { Phrases: '' }, /`track` must have 1 to 400 elements\./],
     ['Places', { South: '40', North: '10' }, /^West -10, south 40, east 30, north 10 of `locations` is not a box/],
   ]) {
     await live.filter(kind, fields);

@@ -1,4 +1,5 @@
-//! Changes of chats, as the event log and the journal have them. They hold references only: what an event shows is read, and checked, when it is delivered.
+//! Changes of chats, as stored in the event log and in the journal. They hold references only: the objects are read, and the viewer's permission is checked,
+//! when an event is delivered.
 
 use super::clock::Millis;
 use super::ids::UserId;

@@ -12,8 +12,8 @@ pub const BODY_BYTES: usize = 1 << 20;
 pub struct Config {
     /// Entries that a home stores: 100 to 10,000.
     pub home_window: usize,
-    /// The number of followers above which an author's statuses are not pushed to homes but merged on read. They are pushed again below four fifths
-    /// of it.
+    /// The statuses of an author with at least this many followers are not pushed to homes but merged when homes are read. They are pushed again below four
+    /// fifths of this number.
     pub star_followers: u64,
     /// The maximum depth of a comment: 1 to 64 ancestors.
     pub comment_depth: usize,
@@ -23,9 +23,10 @@ pub struct Config {
     pub events_kept: usize,
     /// The maximum age of an event in the log.
     pub events_age: Millis,
-    /// The most rows of a chat that can be read; older ones are deleted: 100 to 10,000,000.
+    /// The maximum number of rows of a chat; older ones are deleted: 100 to 10,000,000.
     pub messages_kept: u64,
-    /// The number of days after which rows of a chat are deleted that all members have seen, unless the chat says otherwise: 0 to 365; `None` for no end.
+    /// The number of days after which rows that all members of a chat have seen are deleted, unless the chat has its own setting: 0 to 365; `None` to keep
+    /// them.
     pub messages_days_after_seen: Option<u64>,
     /// A session expires after this long without use.
     pub session_idle: Millis,

@@ -3,7 +3,7 @@
 //! Every list is a sorted set whose scores are unique ids (of a status, a follow, a like). So a position names exactly one row, and paging neither
 //! repeats nor skips rows while others write. A page is filled in four steps: read rows (ids), hydrate them (loaders), drop what the viewer may not
 //! see, and present the rest. If rows were dropped, the next window is read, so a page is shorter than requested only at the end of the list, or
-//! after 10,000 dropped rows: such a page says where the next one continues.
+//! after 10,000 dropped rows: the cursor at the end of such a page is where the next one continues.
 //! `pageInfo` is correct in both directions, as the Relay specification of cursor connections requires.
 
 mod scan;
@@ -234,9 +234,9 @@ pub trait PageSource<P = u64>: Sync {
     /// Reads the rows of each window, in the window's order. One round trip for all.
     fn read_rows(&self, windows: &[Window<P>]) -> impl Future<Output = Result<Vec<Vec<Row<P>>>, Error>> + Send;
 
-    /// How many rows the first window should have beyond the `want` that the page needs, so that a page whose source drops rows is full after one
-    /// read. They are hydrated only if [`Self::drops_rows`].
-    fn spare_rows(&self, _want: usize) -> usize {
+    /// The number of rows that the first window should have in addition to the `needed` rows of the page, so that a page whose source drops rows is full
+    /// after one read. They are hydrated only if [`Self::drops_rows`].
+    fn spare_rows(&self, _needed: usize) -> usize {
         0
     }
 
@@ -280,7 +280,7 @@ impl<T, P> Page<T, P> {
 /// # Errors
 /// The errors of the source.
 pub async fn read_page<P: ListPosition, L: PageSource<P>>(list: &L, request: PageRequest<P>) -> Result<Page<L::Item, P>, Error> {
-    let mut scans = Scan::<L::Item, P>::plan(request, |want| list.spare_rows(want));
+    let mut scans = Scan::<L::Item, P>::plan(request, |needed| list.spare_rows(needed));
     let mut dropped = 0;
     while dropped < MAX_DROPPED && scans.iter().any(Scan::is_open) {
         let mut open: Vec<&mut Scan<L::Item, P>> = scans.iter_mut().filter(|scan| scan.is_open()).collect();
@@ -385,8 +385,8 @@ mod tests {
             self.hydrated.fetch_add(rows.len(), Ordering::Relaxed);
             Numbers { len: 25, hidden: if self.drops { 3 } else { 99 } }.hydrate(rows).await
         }
-        fn spare_rows(&self, want: usize) -> usize {
-            want
+        fn spare_rows(&self, needed: usize) -> usize {
+            needed
         }
         fn drops_rows(&self) -> bool {
             self.drops

@@ -108,7 +108,7 @@ pub enum ChargedTo {
     AccountOrAddress,
     /// The viewer's account.
     Account,
-    /// The account whose login is tried, whichever it is; the login itself if no account has it.
+    /// The account that has the login, for all of its logins together; the login itself if no account has it.
     Login,
     /// As [`Self::Login`], from one address.
     LoginAndAddress,
@@ -148,10 +148,10 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Requests, each by its cost: the number of fields that its response may have. A home page costs some 600, so the default is far above any
-    /// reader and below what would slow other clients.
+    /// Requests, each by its cost: the number of fields that its response may have. A home page costs some 600, so the default is far more than a
+    /// person uses, and too little to slow other clients.
     Requests = "requests" by AccountOrAddress, 2_500_000 / 5 * SECOND;
-    /// Sign-up attempts, including those with a taken login: this bounds how many logins an address can probe.
+    /// Sign-up attempts, including those with a taken login: this bounds the number of logins whose existence an address can test.
     SignUps = "sign-ups" by Address, 10 / HOUR;
     /// Failed log-ins of one account from one address. A successful log-in refunds the token.
     LogIns = "log-ins" by LoginAndAddress, 10 / 15 * MINUTE;
@@ -175,8 +175,8 @@ limits! {
     Votes = "votes" by Account, 2_000 / HOUR;
     /// Changes of lists and their members: two full lists in an hour.
     Lists = "lists" by Account, 1_000 / HOUR;
-    /// Changes of relations between accounts and of what decides who sees or answers: mutes, blocks, friends, follow requests, shown reposts, reply policies,
-    /// audiences, private accounts. A program can import a long list of mutes once.
+    /// Changes of relations between accounts, and of settings of visibility and replies: mutes, blocks, friends, follow requests, shown reposts, reply
+    /// policies, audiences, private accounts. A program can import a long list of mutes once.
     Relations = "relations" by Account, 1_000 / HOUR;
     /// Reposts and undone reposts together: as many as posts, in a third of the time.
     Reposts = "reposts" by Account, 300 / HOUR;

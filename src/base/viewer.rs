@@ -9,6 +9,6 @@ pub struct Viewer {
     pub user: UserId,
     /// The session, whose id contains its start.
     pub session: SessionId,
-    /// The session's digest, which is its key in the store. The token itself is stored nowhere.
+    /// The session's digest, which is its key in the store. The token itself is not stored.
     pub digest: String,
 }

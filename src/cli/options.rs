@@ -56,11 +56,11 @@ fn redis_memory(text: &str) -> Result<ByteSize, String> {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct DomainOptions {
-    /// The number of entries that are stored of a home timeline. Older entries are read from profiles.
+    /// The number of stored entries of a home timeline. Older entries are read from profiles.
     #[arg(long, value_name = "N", env = "WAXWING_HOME_WINDOW", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(100..=10_000))]
     home_window: u64,
-    /// An author with more followers than this is a star: the author's statuses are not pushed into home timelines, but merged when a home
-    /// timeline is read. Posting then costs the same for any number of followers.
+    /// The statuses of an author with at least this many followers are not pushed into home timelines, but merged when a home timeline is read. Posting then
+    /// costs the same for any number of followers. Below four fifths of this number they are pushed again.
     #[arg(long, value_name = "N", env = "WAXWING_STAR_FOLLOWERS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(10..=10_000_000))]
     star_followers: u64,
     /// A home timeline that was not read for this many days is dropped to save memory and fan-out. The next read rebuilds it.
@@ -75,10 +75,10 @@ pub(super) struct DomainOptions {
     /// The number of minutes for which events are kept. A subscription that resumes later gets a gap.
     #[arg(long, value_name = "MINUTES", env = "WAXWING_EVENTS_MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=10_080))]
     events_minutes: u64,
-    /// The number of messages that a chat keeps, with system messages. Older ones cannot be read, seen or not, and are deleted.
+    /// The number of messages that a chat keeps, with system messages. Older ones cannot be read, even if they were not seen, and are deleted.
     #[arg(long, value_name = "N", env = "WAXWING_MESSAGES_KEPT", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
     messages_kept: u64,
-    /// The number of days after which a message is deleted that all members of its chat have seen. A chat can say otherwise (`setChatRetention`).
+    /// The number of days after which a message that all members of its chat have seen is deleted. `setChatRetention` overrides it for a chat.
     /// Default: messages are kept.
     #[arg(long, value_name = "DAYS", env = "WAXWING_MESSAGES_DAYS_AFTER_SEEN", value_parser = clap::value_parser!(u64).range(0..=365))]
     messages_days_after_seen: Option<u64>,

@@ -54,8 +54,8 @@ pub(super) struct RateOptions {
     /// Changes of an account's lists: created, renamed, deleted, members added or removed.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LISTS", default_value_t = Limit::Lists.default_quota())]
     rate_lists: Quota,
-    /// Changes of an account's relations to others: mutes, blocks and friends, accepted and rejected follow requests, removals of followers, whose reposts a
-    /// home shows, reply policies and audiences of statuses, and whether the account is private.
+    /// Changes of an account's relations to others: mutes, blocks and friends, accepted and rejected follow requests, removals of followers, settings of
+    /// shown reposts, reply policies and audiences of statuses, and whether the account is private.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_RELATIONS", default_value_t = Limit::Relations.default_quota())]
     rate_relations: Quota,
     /// Reposts of an account, and reposts that it undoes.

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Maximum number of entries of each queue that a process runs concurrently.
 const CONCURRENCY: [(Queue, usize); 2] = [(Queue::Short, 8), (Queue::Long, 2)];
-/// Maximum number of passes over an entry before it is requeued behind the others.
+/// Maximum number of passes over an entry before it is requeued after the others.
 const MAX_PASSES: usize = 16;
 /// The interval at which a process polls for due work.
 const POLL: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ pub async fn run(app: &App, stop: &CancellationToken) {
     tokio::join!(run_queues(app, stop), trim_chats(app, stop));
 }
 
-/// Trims chats, beside the entries of the journal: a lower `--messages-kept` can make all chats due at once.
+/// Trims chats, concurrently with the entries of the journal: a lower `--messages-kept` can make all chats due at once.
 async fn trim_chats(app: &App, stop: &CancellationToken) {
     while !stop.is_cancelled() {
         let trimmed = chats::sweep(app).await.inspect_err(|error| tracing::debug!(%error, "chats cannot be trimmed"));

@@ -75,11 +75,11 @@ pub async fn check(
     let sets = sets.into_iter().map(|set| (set, set.key())).collect();
     let mut scan = SetScan::start(reader, sets, repair_entry, found).await?;
     loop {
-        let parts = scan.next(reader, found).await?;
-        if parts.is_empty() {
+        let windows = scan.next(reader, found).await?;
+        if windows.is_empty() {
             return Ok(());
         }
-        check_edges(reader, kind, &parts, found).await?;
+        check_edges(reader, kind, &windows, found).await?;
     }
 }
 
@@ -107,37 +107,37 @@ async fn check_sets(reader: &AuditReader, kind: &EdgeKind, sets: &[EdgeSet], fou
 async fn check_edges(
     reader: &AuditReader,
     kind: &EdgeKind,
-    parts: &[SetWindow<EdgeSet>],
+    windows: &[SetWindow<EdgeSet>],
     found: &mut Findings,
 ) -> Result<(), Error> {
-    let others = || parts.iter().flat_map(|part| part.rows.iter().map(|row| UserId(row.member)));
+    let others = || windows.iter().flat_map(|window| window.rows.iter().map(|row| UserId(row.member)));
     let missing_accounts = reader.missing_accounts(others()).await?;
-    let opposite = |part: &SetWindow<EdgeSet>, other| (part.of.side.opposite(), other, part.of.id);
-    let opposites = parts.iter().flat_map(|part| part.rows.iter().map(move |row| opposite(part, UserId(row.member))));
+    let opposite = |window: &SetWindow<EdgeSet>, other| (window.set.side.opposite(), other, window.set.id);
+    let opposites = windows.iter().flat_map(|window| window.rows.iter().map(move |row| opposite(window, UserId(row.member))));
     let score = |(side, id, member): (Side, UserId, UserId)| cmd("ZSCORE").arg((kind.key)(side, id)).arg(member.0).take();
     let scores = reader.query(opposites, score).await?;
-    for part in parts {
-        for row in &part.rows {
+    for window in windows {
+        for row in &window.rows {
             let other = UserId(row.member);
-            let (side, _, member) = opposite(part, other);
-            let (back, settle) = (|| (kind.key)(side, other), part.of.settle(other));
+            let (side, _, member) = opposite(window, other);
+            let (back, settle) = (|| (kind.key)(side, other), window.set.settle(other));
             match scores.score(&(side, other, member)) {
-                _ if other == part.of.id => {
-                    let own = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
-                    found.add_repairable(&part.key, "contains its own account", [own]);
+                _ if other == window.set.id => {
+                    let own = Remedy::RemoveMember { key: window.key.clone(), member: row.member.to_string().into_bytes() };
+                    found.add_repairable(&window.key, "contains its own account", [own]);
                 }
                 _ if missing_accounts.contains(&other) => {
-                    found.add_repairable(&part.key, format!("{} in it is not an account", other.0), [settle]);
+                    found.add_repairable(&window.key, format!("{} in it is not an account", other.0), [settle]);
                 }
                 _ if reader.is_young(row.position) => {}
                 None => {
                     let what = format!("{} is in it, but {} has no {}", other.0, back(), member.0);
-                    found.add_repairable(&part.key, what, [settle]);
+                    found.add_repairable(&window.key, what, [settle]);
                 }
                 // Reported from one side only.
-                Some(score) if score != row.position && part.of.side == Side::From => {
+                Some(score) if score != row.position && window.set.side == Side::From => {
                     let what = format!("{} is in it with another {} than in {}", other.0, kind.name, back());
-                    found.add_repairable_with(&part.key, what, format!("{} and {score}", row.position), [settle]);
+                    found.add_repairable_with(&window.key, what, format!("{} and {score}", row.position), [settle]);
                 }
                 Some(_) => {}
             }

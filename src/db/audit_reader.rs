@@ -238,7 +238,7 @@ pub struct SetScan<T> {
 /// A window of one set.
 pub struct SetWindow<T> {
     /// The caller's value for the set.
-    pub of: T,
+    pub set: T,
     /// Its key.
     pub key: String,
     /// Rows in the order of their positions.
@@ -261,15 +261,15 @@ impl<T: Copy> SetScan<T> {
         let below = reader
             .query(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCOUNT").arg(key).arg("-inf").arg(0).take())
             .await?;
-        for (of, key) in &sets {
+        for (set, key) in &sets {
             let Some(count @ 1..) = below.read::<u64>(&key.as_str()) else { continue };
             let range =
                 |key: &str| cmd("ZRANGE").arg(key).arg("-inf").arg(0).arg("BYSCORE").arg("LIMIT").arg(0).arg(MAX_REPAIRED).take();
             let members = reader.query([key.as_str()], range).await?.read::<Vec<Vec<u8>>>(&key.as_str()).unwrap_or_default();
-            let remedies = members.iter().flat_map(|member| repair_entry(*of, key, member, repair));
+            let remedies = members.iter().flat_map(|member| repair_entry(*set, key, member, repair));
             found.add_repairable_with(key, "has scores that are not ids", format!("{count} of them are 0 or less"), remedies);
         }
-        Ok(Self { open: sets.into_iter().map(|(of, key)| (of, key, 0)).collect(), repair, is_other: |_| false })
+        Ok(Self { open: sets.into_iter().map(|(set, key)| (set, key, 0)).collect(), repair, is_other: |_| false })
     }
 
     /// Leaves members that are no ids to the caller.
@@ -287,16 +287,16 @@ impl<T: Copy> SetScan<T> {
         let limit = (MAX_BUFFERED / self.open.len().max(1)).max(20);
         let window = |above| Window { below: u64::MAX, above, newest_first: false, limit };
         let commands = self.open.iter().map(|(_, key, above)| ranges::command(key, &window(*above))).collect();
-        let mut parts = Vec::with_capacity(self.open.len());
-        for ((of, key, above), reply) in self.open.iter_mut().zip(reader.db.read_lenient(commands).await?) {
+        let mut windows = Vec::with_capacity(self.open.len());
+        for ((set, key, above), reply) in self.open.iter_mut().zip(reader.db.read_lenient(commands).await?) {
             let pairs: Vec<ScoredMember> = read(&reply).unwrap_or_default();
             // A score between two ids is reported, and must not stop the scan.
             let last = pairs.last().map_or(u64::MAX, |(_, score)| (*score as u64).max(above.saturating_add(1)));
             *above = if pairs.len() < limit { u64::MAX } else { last };
             let (others, pairs) = split_others(pairs, self.is_other);
-            parts.push(SetWindow { of: *of, rows: rows(*of, key, &pairs, self.repair, found), others, key: key.clone() });
+            windows.push(SetWindow { set: *set, rows: rows(*set, key, &pairs, self.repair, found), others, key: key.clone() });
         }
-        Ok(parts)
+        Ok(windows)
     }
 }
 
@@ -315,12 +315,12 @@ fn split_others(pairs: Vec<ScoredMember>, is_other: fn(&str) -> bool) -> (Vec<(S
     (others, rest)
 }
 
-fn rows<T: Copy>(of: T, key: &str, pairs: &[ScoredMember], repair: EntryRepair<T>, found: &mut Findings) -> Vec<Row> {
+fn rows<T: Copy>(set: T, key: &str, pairs: &[ScoredMember], repair: EntryRepair<T>, found: &mut Findings) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::with_capacity(pairs.len());
     for (bytes, score) in pairs {
         let text = lossy(bytes);
         let Some((member, position)) = audit::id(&text).zip(id_of(*score)) else {
-            let remedies = repair_entry(of, key, bytes, repair);
+            let remedies = repair_entry(set, key, bytes, repair);
             found.add_repairable_with(
                 key,
                 format!("entry {text:?} is no pair of ids"),
@@ -330,7 +330,7 @@ fn rows<T: Copy>(of: T, key: &str, pairs: &[ScoredMember], repair: EntryRepair<T
             continue;
         };
         if rows.last().is_some_and(|row| row.position == position) {
-            found.add_repairable(key, format!("two entries have the position {position}"), repair(of, key, member));
+            found.add_repairable(key, format!("two entries have the position {position}"), repair(set, key, member));
         }
         rows.push(Row { member, position });
     }
@@ -338,9 +338,9 @@ fn rows<T: Copy>(of: T, key: &str, pairs: &[ScoredMember], repair: EntryRepair<T
 }
 
 /// A member that is no id is removed.
-fn repair_entry<T>(of: T, key: &str, member: &[u8], repair: EntryRepair<T>) -> Vec<Remedy> {
+fn repair_entry<T>(set: T, key: &str, member: &[u8], repair: EntryRepair<T>) -> Vec<Remedy> {
     match std::str::from_utf8(member).ok().and_then(audit::id) {
-        Some(id) => repair(of, key, id),
+        Some(id) => repair(set, key, id),
         None => vec![Remedy::RemoveMember { key: key.to_owned(), member: member.to_vec() }],
     }
 }

@@ -47,14 +47,14 @@ impl KnownScores {
     }
 }
 
-/// Members of a sorted set whose scores are read: those that the cache does not know, with one command.
+/// Members of a sorted set whose scores are read: those that are not cached, with one command.
 pub struct ScoresOfSet {
     key: String,
     members: Vec<u64>,
     source: ScoresSource,
 }
 
-/// Where the scores come from.
+/// The source of the scores.
 enum ScoresSource {
     Cached(Vec<Option<f64>>),
     /// From Redis, with the version of the key before it is read, if the result can be cached.

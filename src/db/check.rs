@@ -9,11 +9,11 @@ use std::time::Duration;
 /// The timeout of a node. The check runs once, at start.
 const NODE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why a given Redis cannot be checked, for the operator. It has no source: the text includes what Redis says.
+/// The reason why a given Redis cannot be checked, for the operator. It has no source: the text includes the error of Redis.
 #[derive(Debug, thiserror::Error)]
 pub enum ExamineError {
     /// A password is required.
-    #[error("Redis asks for a password, and --redis names none. Write it as redis://USER:PASSWORD@HOST:PORT")]
+    #[error("Redis requires a password, and --redis has none. Write it as redis://USER:PASSWORD@HOST:PORT")]
     NoCredentials,
     /// The user or the password is wrong.
     #[error("Redis refuses the user or the password that --redis names. Both are case-sensitive, and percent-encoded in a URL")]

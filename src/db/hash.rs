@@ -146,7 +146,7 @@ pub const fn form<R, T: HashValue<N>, const N: usize>(_: fn(&R) -> &T) -> Form {
 }
 
 /// Implements [`HashRecord`] and [`EstimatedSize`](super::EstimatedSize) for a struct: `"name of the field in Redis" => field of the struct`, with
-/// `"a" & "b"` for a field that takes several. Fields behind a semicolon are kept elsewhere: they are read as their default. A field of the struct
+/// `"a" & "b"` for a field that takes several. Fields after a semicolon are stored elsewhere: this record reads their default. A field of the struct
 /// that is not listed is an error of the compiler.
 macro_rules! hash_record {
     ($record:ident { $($($name:literal)&+ => $field:ident),+ $(; $($other:ident),+)? }) => {

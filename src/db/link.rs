@@ -229,7 +229,7 @@ fn drop_connection(current: &RwLock<CurrentConnection>, generation: u64) {
     }
 }
 
-/// Whether the error says that the server refuses the user or the password.
+/// Whether the error is that the server refuses the user or the password.
 pub(super) fn is_login_error(error: &RedisError) -> bool {
     error.kind() == ErrorKind::AuthenticationFailed || error.code().is_some_and(|code| matches!(code, "NOAUTH" | "WRONGPASS"))
 }

@@ -209,7 +209,7 @@ impl Db {
         meter::called(calls.len());
         let commands = calls.iter().map(Call::command).collect();
         let mut replies = self.send(commands, access).await?;
-        // Usually once; Redis may forget scripts again before they are called.
+        // Usually once. Redis may be restarted, and so lose the scripts, before they are called.
         for _ in 0..LOADS {
             let missing: Vec<usize> = (0..replies.len()).filter(|at| script::is_unknown(&replies[*at])).collect();
             if missing.is_empty() {

@@ -21,7 +21,7 @@ impl From<Error> for PipelineError {
 }
 
 /// Records a write, unless it was certainly refused. Outside of a request nothing is recorded. A partly refused write has an unknown outcome: an
-/// error that promises no change would acknowledge the journal's entry and leave half a change.
+/// error that means "no change" would acknowledge the journal's entry and leave half a change.
 pub(super) fn track_write<T>(written: Result<T, PipelineError>) -> Result<T, Error> {
     let refusal = matches!(&written, Err(PipelineError { error: Error::StorageUnavailable | Error::StorageFull, .. }));
     match written {

@@ -30,7 +30,7 @@ const RETRY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_s
 /// A message of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PubSubMessage {
-    /// The channel is subscribed; `is_resubscribed` says that messages may have been lost.
+    /// The channel is subscribed. If it was subscribed before, messages may have been lost.
     Subscribed {
         /// The channel.
         channel: String,

@@ -141,7 +141,7 @@ fn simple(argument: Arg<&[u8]>) -> Option<&[u8]> {
     }
 }
 
-/// Whether a reply says that Redis does not know the script.
+/// Whether a reply is the error that Redis has not loaded the script.
 pub(super) fn is_unknown(reply: &Value) -> bool {
     matches!(reply, Value::ServerError(error) if error.code() == "NOSCRIPT")
 }

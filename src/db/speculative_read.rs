@@ -15,7 +15,7 @@ pub struct SpeculativeRead<T> {
     source: ReadSource<T>,
 }
 
-/// Where the value comes from.
+/// The source of the value.
 enum ReadSource<T> {
     Cached(Speculative<T>),
     /// From Redis, with the version of the key before it is read, if the result can be cached.

@@ -39,8 +39,8 @@ pub struct Timing {
 }
 
 impl Default for Timing {
-    /// Connecting and a reply together take less than the second in which a client learns that the storage is down; so do a charge and a reply. A
-    /// request reads before it writes, so only writes under way wait longer for a stalled Redis, such as one that waits for a slow disk
+    /// The timeouts of connecting and of a reply together are less than the second after which a client gets `STORAGE_UNAVAILABLE`; so are those of a charge
+    /// and a reply. A request reads before it writes, so only writes under way wait longer for a stalled Redis, such as one that waits for a slow disk
     /// (`appendfsync everysec`): with connecting, which a cluster counts too, less than two seconds.
     fn default() -> Self {
         let [connect, response, write, charge] = [300, 600, 1_600, 200].map(Duration::from_millis);

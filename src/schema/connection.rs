@@ -253,7 +253,7 @@ object! {
     }
 }
 
-/// Declares the fields of edges whose position tells a time.
+/// Declares the fields of edges whose position contains a time.
 macro_rules! edge_times {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*

@@ -10,7 +10,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::task::Poll;
 
-/// Maximum number of validation errors in a response. Execution errors are all kept: each says why a field is null.
+/// Maximum number of validation errors in a response. Execution errors are all kept: each is the reason for a null field.
 pub(super) const MAX_ERRORS: usize = 10;
 /// Maximum length of a message of the library, in bytes. Its messages quote the document.
 const MAX_MESSAGE: usize = 300;
@@ -69,7 +69,7 @@ pub fn error_response(error: &Error) -> Response {
     Response::from_errors(vec![rendered])
 }
 
-/// Completes the errors of the library's response. `wrote` says whether the request may have written to the storage.
+/// Completes the errors of the library's response. `wrote`: whether the request may have written to the storage.
 pub(super) fn complete_response(mut response: Response, wrote: bool) -> Response {
     if response.errors.iter().all(|error| error.path.is_empty()) {
         response.errors.truncate(MAX_ERRORS);

@@ -29,7 +29,7 @@ const MAX_NODES: usize = 100;
 pub enum Node {
     /// A user account.
     User(UserObject),
-    /// What only the viewer sees of its account.
+    /// Data of the viewer's account that only the viewer can see.
     Account(AccountObject),
     /// A status.
     Status(StatusObject),

@@ -195,8 +195,8 @@ impl Renderer {
         rendering.rendered
     }
 
-    /// Renders an event; again for as long as a field that may not be null cannot be read, and in the end a gap in its place. Otherwise the client would
-    /// get no data and no cursor, and would resume behind an event that it never had.
+    /// Renders an event. Retries while a non-null field cannot be read; after the last attempt, a gap replaces the event. Otherwise the client would get
+    /// no data and no cursor, and would resume after an event that it has not received.
     async fn make(&self, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
         for _ in 0..ATTEMPTS {
             let response = self.try_make(event).await?;
@@ -292,7 +292,7 @@ mod tests {
         let key = RenderKey::new(&mut request, &context).expect("a subscription");
         let open: StartRun = Arc::new(move |_, rendering| {
             let is_first = begun.fetch_add(1, Ordering::Relaxed) == 0;
-            // Events behind the end are accepted, and never rendered.
+            // Events after the end are accepted, and never rendered.
             let responses = stream::unfold((rendering.take(), false), move |(events, has_ended)| async move {
                 let mut events = events.filter(|_| !has_ended)?;
                 events.recv().await?;

@@ -1,4 +1,4 @@
-//! Resuming a subscription behind an event whose cursor the client sends beside its document.
+//! Resumes a subscription after an event whose cursor the client sends in addition to its document.
 
 use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, Field, OperationType, Selection};
 use async_graphql::{Name, Positioned, Request, Value};

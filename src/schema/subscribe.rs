@@ -103,7 +103,7 @@ fn follow(
             // Boxed, so that thousands of waiting subscriptions do not each hold its memory.
             let rendered = Box::pin(running.render(&event)).await;
             // Checked again, because rendering takes time.
-            if let Some(rendered) = rendered.filter(|_| running.events.is_still_wanted(&event)) {
+            if let Some(rendered) = rendered.filter(|_| running.events.is_still_delivered(&event)) {
                 return Some((rendered, running));
             }
         }

@@ -49,7 +49,7 @@ pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, 
                 next.run(request).await
             }
             Err(refusal) => {
-                drop(request); // With its body: by then the connection knows whether the body was read.
+                drop(request); // With its body, so that the connection can determine whether the body was read.
                 refusal.into_response(Media::Json)
             }
         };

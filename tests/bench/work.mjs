@@ -23,8 +23,8 @@ const least = '{ edges { cursor } }';
 const DOCUMENTS = {
   'home, last 1': `{ homeTimeline { entries(last: 1) ${least} } }`,
   'home, last 1, 20 times': `{ homeTimeline { ${aliases(`entries(last: 1) ${least}`)} } }`,
-  'home behind its window': `{ homeTimeline { entries(first: 1, after: "%CURSOR%") ${least} } }`,
-  'home behind its window, 20 times': `{ homeTimeline { ${aliases(`entries(first: 1, after: "%CURSOR%") ${least}`)} } }`,
+  'home after its window': `{ homeTimeline { entries(first: 1, after: "%CURSOR%") ${least} } }`,
+  'home after its window, 20 times': `{ homeTimeline { ${aliases(`entries(first: 1, after: "%CURSOR%") ${least}`)} } }`,
   'profiles of followers': '{ viewer { followers(first: 100) { edges { node { profileTimeline { entries(first: 1) { edges { cursor } } } } } } } }',
   'followers of followers': '{ viewer { followers(first: 100) { edges { node { followers(first: 1) { edges { cursor } } } } } } }',
   'followers, how they stand': '{ viewer { followers(first: 100) { edges { node { viewerIsFollowing isFollowingViewer } } } } }',

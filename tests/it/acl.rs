@@ -1,4 +1,4 @@
-//! The Redis user of least privilege that `waxwing acl` describes: it can do what the server does, and nothing else.
+//! The Redis user of least privilege that `waxwing acl` describes: it has the permissions that the server needs, and no others.
 
 use crate::support::{HttpResponse, Process, RedisServer, SingleServerReason, waxwing};
 use std::io::Write;
@@ -106,7 +106,7 @@ fn wrong_credentials_are_logged_once() {
     redis.run::<()>(&["ACL", "SETUSER", "default", "resetpass", ">other"]);
     let url = redis.operator_url();
     for (credentials, expected) in [
-        ("", "waxwing: Redis asks for a password, and --redis names none. Write it as redis://USER:PASSWORD@HOST:PORT\n"),
+        ("", "waxwing: Redis requires a password, and --redis has none. Write it as redis://USER:PASSWORD@HOST:PORT\n"),
         (
             "?user=feed&pass=wrong",
             "waxwing: Redis refuses the user or the password that --redis names. Both are case-sensitive, and percent-encoded in a URL\n",

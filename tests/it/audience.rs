@@ -416,7 +416,7 @@ async fn a_sync_cursor_names_no_hidden_status() {
     ada.post("for everyone").await;
     let query =
         "query($list: ID!) { homeTimeline { syncCursor } node(id: $list) { ... on UserList { timeline { syncCursor } } } }";
-    // The part behind the dot is the position in the event log of all accounts.
+    // The part after the dot is the position in the event log of all accounts.
     let position = |cursor: &Value| cursor.as_str().and_then(|text| text.split('.').next()).expect("a cursor").to_owned();
     let of_home = async |entries: &str| {
         let response = bea.gql(&format!("{{ homeTimeline {{ syncCursor {entries} }} }}"), json!({})).await;

@@ -1,4 +1,4 @@
-//! What the rules of a home look up (whom the viewer follows, whether a repost exists, whose reposts are hidden) is cached, and follows every change by
+//! The cache of the lookups of the rules of homes (whom the viewer follows, whether a repost exists, whose reposts are hidden) follows every change by
 //! another server at the next request.
 
 use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp};

@@ -1,4 +1,4 @@
-//! The client-side cache: no read is older than a write that was acknowledged before its request began, also beside another process and behind slow
+//! The client-side cache: no read is older than a write that was acknowledged before its request began, also with another process and slow
 //! or broken connections.
 
 use crate::support::proxy::{Flow, Proxy};
@@ -82,7 +82,7 @@ async fn a_home_with_a_warm_cache_reads_only_its_rows() {
         app.redis.reset_calls();
         let before = app.app.db().round_trips();
         assert_eq!(home(reader).await.len(), 3);
-        assert_eq!(app.app.db().round_trips() - before, trips, "the skeleton; likes where there are any");
+        assert_eq!(app.app.db().round_trips() - before, trips, "the rows; likes where there are any");
         let calls = app.redis.calls();
         assert_eq!((calls.get("hgetall"), calls.get("zscore").copied()), (None, liked.map(|_| 1)), "{calls:?}");
     }
@@ -95,7 +95,7 @@ async fn a_change_by_another_process_is_seen_by_the_next_request() {
     let [ada, bob] = app.users(["ada", "bob"]).await;
     bob.follow(&ada).await;
     let reader = bob.at(&other);
-    let mut stands = Vec::new();
+    let mut posts = Vec::new();
     for round in 0..30 {
         let post = ada.post(&round.to_string()).await;
         app.drain().await;
@@ -106,10 +106,10 @@ async fn a_change_by_another_process_is_seen_by_the_next_request() {
             app.drain().await;
         } else {
             ada.like(&post).await;
-            stands.insert(0, round);
+            posts.insert(0, round);
         }
         let expected: Vec<Value> =
-            stands.iter().take(20).map(|post| json!([post.to_string(), 1, false, format!("Ada {round}")])).collect();
+            posts.iter().take(20).map(|post| json!([post.to_string(), 1, false, format!("Ada {round}")])).collect();
         assert_eq!(home(&reader).await, expected);
     }
 }
@@ -334,7 +334,7 @@ impl Two {
         while self.reads() == before {
             tokio::task::yield_now().await;
         }
-        // By now the reply is at the proxy, separated from whatever follows.
+        // By now the reply is at the proxy, separated from later data.
         self.ping(&self.quick).await;
         stuck
     }

@@ -67,7 +67,7 @@ async fn a_failing_non_null_field_nulls_only_its_parent() {
 }
 
 #[tokio::test]
-async fn a_failing_nullable_field_leaves_its_siblings() {
+async fn a_failing_nullable_field_does_not_affect_its_siblings() {
     let response = run("{ nullable { fine } quick }").await;
     assert_eq!(response["data"], json!({ "nullable": null, "quick": 2 }));
     assert_eq!(response["errors"][0]["path"], json!(["nullable"]));

@@ -15,14 +15,14 @@ async fn the_first_screen_costs_five_round_trips_at_any_length() {
     let reader = app.create_reader().await;
     reader.run("Home", json!({ "first": 1 })).await;
     app.drain().await;
-    // On a cluster, whose nodes reply in any order, the position in the event log is read before the skeleton.
+    // On a cluster, whose nodes reply in any order, the position in the event log is read before the rows.
     let (trips, positions) = if app.app.db().is_cluster() { (6, 8) } else { (5, 1) };
     for (first, authors) in [(1, 1), (30, 4), (100, 11)] {
         app.redis.reset_calls();
         let before = app.app.db().round_trips();
         let response = reader.run("Home", json!({ "first": first })).await;
         assert_eq!(response["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(first), "{response}");
-        assert_eq!(app.app.db().round_trips() - before, trips, "session, viewer, skeleton, statuses, authors");
+        assert_eq!(app.app.db().round_trips() - before, trips, "session, viewer, rows, statuses, authors");
         let calls = app.redis.calls();
         // The session, the viewer, the statuses (one more, to know whether there is a next page), the authors of all these.
         assert_eq!(total(&calls, "hgetall"), 2 + first as u64 + 1 + authors, "{calls:?}");
@@ -51,7 +51,7 @@ async fn a_page_of_accounts_costs_the_same_for_one_and_for_many() {
         let before = app.app.db().round_trips();
         let response = star.gql(query, json!({ "n": n })).await;
         assert_eq!(response["data"]["user"]["followers"]["edges"].as_array().map(Vec::len), Some(n), "{response}");
-        assert_eq!(app.app.db().round_trips() - before, 6, "session, login, account, skeleton, accounts, relations");
+        assert_eq!(app.app.db().round_trips() - before, 6, "session, login, account, rows, accounts, relations");
     }
 }
 
@@ -76,9 +76,9 @@ async fn lists_cost_the_same_for_one_and_for_many() {
     };
     let query = "query($n: Int) { viewerLists(first: $n) { edges { node { name members { totalCount } } } } }";
     for n in [1, 24] {
-        let of_members = n as u64; // A page of members is a skeleton of its own, as a page of followers is.
+        let of_members = n as u64; // A page of members needs its own read of rows, as a page of followers does.
         let trips = round_trips(query, json!({ "n": n }), "/data/viewerLists/edges", n).await;
-        assert_eq!(trips - of_members, 3, "session, skeleton, lists");
+        assert_eq!(trips - of_members, 3, "session, rows, lists");
     }
     let change = "mutation($i: AddUserToListInput!) { addUserToList(input: $i) { userList { name members(first: 100) { edges { node { login } } } } } }";
     // Loads the scripts.
@@ -89,7 +89,7 @@ async fn lists_cost_the_same_for_one_and_for_many() {
         let trips = round_trips(change, input, "/data/addUserToList/userList/members/edges", number + 2).await;
         assert_eq!(
             trips, 18,
-            "session, account, list, journal, member, edge, owner, blocks, membership, mode, floor, profile, edge; list, skeleton, accounts; acknowledgement; notification"
+            "session, account, list, journal, member, edge, owner, blocks, membership, mode, floor, profile, edge; list, rows, accounts; ack; notification"
         );
         member.post("x").await;
     }
@@ -98,7 +98,7 @@ async fn lists_cost_the_same_for_one_and_for_many() {
     round_trips(query, json!({ "id": list, "n": 1 }), "/data/node/timeline/entries/edges", 1).await;
     for n in [1, 20] {
         let trips = round_trips(query, json!({ "id": list, "n": n }), "/data/node/timeline/entries/edges", n).await;
-        assert_eq!(trips, 5, "session, list, skeleton, statuses, authors");
+        assert_eq!(trips, 5, "session, list, rows, statuses, authors");
     }
 }
 

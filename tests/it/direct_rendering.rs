@@ -80,7 +80,7 @@ async fn text(app: &TestApp, reader: &Actor, query: &str) -> String {
     response.text
 }
 
-/// A query around a connection; `#` stands for the selection of the connection.
+/// A query around a connection; `#` is replaced by the selection of the connection.
 const HOME: &str = "homeTimeline { entries(first: 5) { # } }";
 
 /// Returns a connection rendered directly, and rendered by the library, which renders every field that is selected twice.

@@ -1,4 +1,4 @@
-//! Entities of texts: the conformance texts of twitter-text, and what differs from them.
+//! Entities of texts: the conformance texts of twitter-text, and the differences from them.
 
 use serde_json::{Value, json};
 use waxwing::domains::entities::{self, EntityKind, tag_name};
@@ -19,7 +19,7 @@ fn find(text: &str, kind: EntityKind) -> Vec<(String, [usize; 2])> {
     found.map(|range| (written(range.start, range.end), [range.start, range.end])).collect()
 }
 
-/// An expected entity: its text, and its range if the case tells it, without the name of a list.
+/// An expected entity: its text, and its range if the case has one, without the name of a list.
 fn expected(entity: &Value) -> (String, Option<[usize; 2]>) {
     let Some(text) = entity.as_str() else {
         let text = ["url", "hashtag", "screen_name"].iter().find_map(|key| entity[key].as_str()).expect("a text");

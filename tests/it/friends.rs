@@ -198,7 +198,7 @@ async fn repeated_and_void_changes_have_no_effect() {
 }
 
 #[tokio::test]
-async fn a_follow_that_stands_keeps_its_time_and_a_friend_may_be_unfollowed() {
+async fn an_existing_follow_keeps_its_time_and_a_friend_may_be_unfollowed() {
     let app = TestApp::start().await;
     let [first, second] = app.users(["first", "second"]).await;
     for (one, other) in [(&first, &second), (&second, &first)] {
@@ -413,13 +413,13 @@ async fn concurrent_acceptances_stay_within_the_bound() {
     let app = TestApp::start().await;
     let before = app.create_users("a", 6).await;
     let star = app.user("star").await;
-    let behind = app.create_users("z", 6).await;
+    let after = app.create_users("z", 6).await;
     fill(&app, "friends", &star, 4_997);
-    for asker in before.iter().chain(&behind) {
+    for asker in before.iter().chain(&after) {
         timelines::request_friend(&app.app, asker.user_id(), star.user_id()).await.expect("a request");
     }
     let accepted =
-        before.iter().chain(&behind).map(|asker| timelines::accept_friend_request(&app.app, star.user_id(), asker.user_id()));
+        before.iter().chain(&after).map(|asker| timelines::accept_friend_request(&app.app, star.user_id(), asker.user_id()));
     let results = join_all(accepted).await;
     let accepted = results.iter().filter(|result| result.is_ok()).count();
     assert!((1..=3).contains(&accepted), "{accepted} fit");
@@ -518,7 +518,7 @@ async fn a_block_ends_friendships_and_requests_and_refuses_new_ones() {
 }
 
 #[tokio::test]
-async fn no_friendship_stands_beside_a_block_after_a_race() {
+async fn no_friendship_remains_with_a_block_after_a_race() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let people = app.create_users("r", 40).await;

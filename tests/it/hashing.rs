@@ -1,4 +1,4 @@
-//! Password hashes: who waits, for how long, and what the time reveals about an account.
+//! Password hashes: which requests wait, for how long, and that the time reveals nothing about an account.
 
 use crate::support::{HttpResponse, TestApp, error_codes, user_error_codes};
 use futures_util::future::join_all;

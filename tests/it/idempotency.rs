@@ -1,4 +1,4 @@
-//! Idempotency keys: what is remembered, for how long, how much of it, and for which account.
+//! Idempotency keys: which results are stored, for how long, how many, and for which account.
 
 use crate::support::{TestApp, user_error_codes};
 use futures_util::future::join_all;

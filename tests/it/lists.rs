@@ -295,8 +295,8 @@ async fn a_repeated_key_returns_the_first_list_and_refuses_other_input() {
     delete(ada, &id).await;
     assert_eq!(change(ada, "CreateList", input.clone()).await, json!({ "userList": null, "userErrors": [] }));
     app.clock.advance(24 * 3_600_000);
-    let anew = change(ada, "CreateList", input).await;
-    assert!(anew["userList"]["id"].is_string() && anew["userList"]["id"] != id.as_str(), "{anew}");
+    let again = change(ada, "CreateList", input).await;
+    assert!(again["userList"]["id"].is_string() && again["userList"]["id"] != id.as_str(), "{again}");
 }
 
 #[tokio::test]

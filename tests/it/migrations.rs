@@ -254,9 +254,9 @@ async fn the_mark_names_an_exclusive_step_before_its_first_pass() {
 
 /// Servers of the previous version continue during a step that allows it, and after it.
 #[tokio::test]
-async fn servers_of_the_previous_version_continue_beside_a_step_that_allows_it() {
-    let beside = |name| Step { name, beside_servers: true, pass: record_mark };
-    let steps = [beside("first"), beside("second"), Step { name: "third", beside_servers: false, pass: one_pass }];
+async fn servers_of_the_previous_version_continue_during_a_step_that_allows_it() {
+    let early = |name| Step { name, beside_servers: true, pass: record_mark };
+    let steps = [early("first"), early("second"), Step { name: "third", beside_servers: false, pass: one_pass }];
     let redis = RedisServer::start();
     let app = process(&redis).await;
     assert_eq!(run(&app, &steps[..2], None, |_| {}).await.expect("a store"), StoreStatus::Current);

@@ -1,4 +1,4 @@
-//! Mutes: what they hide, what they do not, and that unmuting restores everything.
+//! Mutes: which surfaces they hide, which they do not, and that unmuting restores everything.
 
 use crate::support::monitor::Monitor;
 use crate::support::{
@@ -149,7 +149,7 @@ async fn a_temporary_mute_ends_by_itself() {
     assert_eq!((ada.home().await.len(), mutes(&ada).await), (0, (vec!["bea".to_owned()], 1)));
     app.clock.advance(1);
     assert_eq!((ada.home().await.len(), mutes(&ada).await), (1, (vec![], 0)));
-    // Muting anew begins a new mute; the sweep of the old one leaves it alone.
+    // Muting again begins a new mute; the sweep of the old one does not change it.
     mute(&ada, &bea.id, Some(10_000)).await;
     app.clock.advance(60_000);
     app.drain_journal().await;
@@ -162,7 +162,7 @@ async fn a_temporary_mute_ends_by_itself() {
 }
 
 #[tokio::test]
-async fn muting_again_sets_the_end_anew_and_keeps_the_first_time() {
+async fn muting_again_sets_a_new_end_and_keeps_the_first_time() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     mute(&ada, &bea.id, Some(60)).await;

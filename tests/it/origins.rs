@@ -1,4 +1,4 @@
-//! Pages of other origins: which ones each profile allows, and what the log says of those that it refuses.
+//! Pages of other origins: which ones each profile allows, and the log lines about refused origins.
 
 use crate::support::{HttpResponse, PROTOCOL, Process, RedisServer, Socket, waxwing};
 use reqwest::Method;

@@ -102,7 +102,7 @@ async fn the_profiles_are_read_once_for_many_pages() {
     assert_eq!(response["data"]["homeTimeline"]["a1"]["edges"][0]["node"]["status"]["message"], "0", "{response}");
     // Two more ranges read the followed tags, and some of the followed authors, to know that there are many.
     assert_eq!(ranges(&app.redis.calls()), 20 + 2, "{:?}", app.redis.calls());
-    assert_eq!(app.app.db().round_trips() - before, 6, "session, skeleton, below the floor, a segment, statuses, authors");
+    assert_eq!(app.app.db().round_trips() - before, 6, "session, rows, below the floor, a segment, statuses, authors");
     // Without a cached segment the profiles are merged once for all pages: two rounds over eleven profiles, the followed
     // authors, and the followed tags.
     app.redis.run::<()>(&["DEL", &segments(reader)]);

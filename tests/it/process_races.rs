@@ -39,7 +39,7 @@ pub(crate) struct SlowProcess {
 }
 
 impl SlowProcess {
-    pub(crate) async fn beside(app: &TestApp) -> Self {
+    pub(crate) async fn start(app: &TestApp) -> Self {
         Self::with(app, Timing { connections: 1, ..LONG_TIMEOUTS }).await
     }
 
@@ -93,7 +93,7 @@ impl SlowProcess {
 #[tokio::test]
 async fn a_session_that_ends_during_its_settlement_is_not_listed() {
     let app = single_server().await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let ada = app.user("ada").await;
     let user = ada.user_id();
     let list = format!("sessions:{{{}}}", user.0);
@@ -182,7 +182,7 @@ async fn campaign(app: &TestApp, keywords: &[&str]) -> (Actor, String, CampaignI
 async fn a_campaign_paused_during_its_settlement_is_in_no_index() {
     let app = single_server().await;
     let (ada, campaign, id) = campaign(&app, &[]).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let pause = async || drop(ads::run(&ada, "PauseCampaign", json!({ "campaignId": campaign })).await);
     slow.run_interleaved(b"holds:", waxwing::domains::ads::service::settle(&slow.app, id), pause).await.expect("a store");
     assert_eq!(ads::offers(&app, &campaign), []);
@@ -194,7 +194,7 @@ async fn a_campaign_paused_during_its_settlement_is_in_no_index() {
 async fn a_keyword_removed_during_a_settlement_finds_no_campaign() {
     let app = single_server().await;
     let (ada, campaign, id) = campaign(&app, &["a", "b"]).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let remove = async || drop(ads::run(&ada, "RemoveKeywords", json!({ "campaignId": campaign, "keywords": ["a"] })).await);
     slow.run_interleaved(b"holds:", waxwing::domains::ads::service::settle(&slow.app, id), remove).await.expect("a store");
     assert_eq!(ads::offers(&app, &campaign).len(), 1);
@@ -207,7 +207,7 @@ async fn a_keyword_removed_during_a_settlement_finds_no_campaign() {
 async fn a_campaign_deleted_during_its_settlement_stays_deleted() {
     let app = single_server().await;
     let (ada, campaign, id) = campaign(&app, &["a", "b"]).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let leave = async || {
         accounts::delete_unchecked(&app.app, ada.user_id(), &ada.login).await.expect("it is deleted");
         app.drain().await;
@@ -223,7 +223,7 @@ async fn a_campaign_deleted_during_its_settlement_stays_deleted() {
 async fn an_account_followed_during_a_rebuild_is_in_the_home() {
     let app = single_server().await;
     let users = home_with_room(&app).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let filling = timelines::rebuild(&slow.app, Feed::Home(users[0].user_id()), Progress::default());
     slow.run_interleaved(b"profile:", filling, async || drop(users[0].follow(&users[3]).await)).await.expect("a store");
     assert_complete(&app, &users[0], 30).await;
@@ -233,7 +233,7 @@ async fn an_account_followed_during_a_rebuild_is_in_the_home() {
 async fn a_former_star_is_in_a_home_rebuilt_during_the_switch() {
     let app = single_server().await;
     let users = home_with_room(&app).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     lose_followers(&users[2], &users[5..]).await;
     let filling = timelines::rebuild(&slow.app, Feed::Home(users[0].user_id()), Progress::default());
     slow.run_interleaved(b"profile:", filling, async || switch_mode(&app.app, &users[2]).await).await.expect("a store");
@@ -244,7 +244,7 @@ async fn a_former_star_is_in_a_home_rebuilt_during_the_switch() {
 async fn a_home_rebuilt_during_a_switch_has_all_statuses_of_the_former_star() {
     let app = single_server().await;
     let users = home_with_room(&app).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     lose_followers(&users[2], &users[5..]).await;
     slow.run_interleaved(b"feed:", switch_mode(&slow.app, &users[2]), async || rebuild_home(&app.app, &users[0]).await).await;
     assert_complete(&app, &users[0], 20).await;
@@ -255,7 +255,7 @@ async fn an_account_unfollowed_during_a_fanout_is_not_in_the_home() {
     let app = single_server().await;
     let users = app.create_users("c", 2).await;
     users[0].follow(&users[1]).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let draft = StatusDraft {
         message: "late".into(),
         location: None,
@@ -275,7 +275,7 @@ async fn a_status_deleted_during_its_fanout_is_in_no_home() {
     let users = app.create_users("c", 2).await;
     let (reader, author) = (&users[0], &users[1]);
     reader.follow(author).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let draft = StatusDraft {
         message: "late".into(),
         location: None,
@@ -321,7 +321,7 @@ async fn a_status_deleted_during_a_follow_is_in_no_home() {
     let users = app.create_users("c", 2).await;
     let (reader, author) = (&users[0], &users[1]);
     post_statuses(&app, author, 3).await;
-    let (slow, mut deleted) = (SlowProcess::beside(&app).await, None);
+    let (slow, mut deleted) = (SlowProcess::start(&app).await, None);
     let following = timelines::follow(&slow.app, reader.user_id(), author.user_id());
     slow.run_interleaved(b"profile:", following, async || deleted = Some(delete_newest(author).await)).await.expect("it follows");
     assert_complete_without(&app, reader, deleted.expect("it was deleted"), 2).await;
@@ -332,7 +332,7 @@ async fn a_status_deleted_during_a_rebuild_is_not_in_the_home() {
     let app = single_server().await;
     let users = home_with_room(&app).await;
     let (reader, friend) = (&users[0], &users[1]);
-    let (slow, mut deleted) = (SlowProcess::beside(&app).await, None);
+    let (slow, mut deleted) = (SlowProcess::start(&app).await, None);
     let filling = timelines::rebuild(&slow.app, Feed::Home(reader.user_id()), Progress::default());
     slow.run_interleaved(b"profile:", filling, async || deleted = Some(delete_newest(friend).await)).await.expect("a store");
     let deleted = deleted.expect("it was deleted");
@@ -349,7 +349,7 @@ async fn a_status_deleted_during_a_switch_of_mode_is_in_no_home() {
     let (reader, star) = (&users[0], &users[2]);
     rebuild_home(&app.app, reader).await;
     lose_followers(star, &users[5..]).await;
-    let (slow, mut deleted) = (SlowProcess::beside(&app).await, None);
+    let (slow, mut deleted) = (SlowProcess::start(&app).await, None);
     slow.run_interleaved(b"profile:", switch_mode(&slow.app, star), async || deleted = Some(delete_newest(star).await)).await;
     assert_complete_without(&app, reader, deleted.expect("it was deleted"), 19).await;
 }
@@ -368,7 +368,7 @@ async fn a_home_trimmed_during_a_read_continues_below_the_cut() {
     reader.follow(author).await;
     post_statuses(&app, author, 22).await;
     assert_eq!(size(&app, "home", reader), 22, "the next status trims the home");
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let served = TestServer::start(slow.app.clone(), app.clock.clone()).await;
     let reading = reader.at(&served);
     let seen = slow.run_split(b"home:{", count_entries(&reading), async || post_statuses(&app, author, 1).await).await;
@@ -381,7 +381,7 @@ async fn a_read_notices_a_concurrent_rebuild_of_the_home() {
     let app = single_server().await;
     let users = home_with_room(&app).await;
     let reader = &users[0];
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let served = TestServer::start(slow.app.clone(), app.clock.clone()).await;
     let reading = reader.at(&served);
     let seen = slow.run_split(b"feed:{", count_entries(&reading), async || rebuild_home(&app.app, reader).await).await;
@@ -402,7 +402,7 @@ async fn an_older_follow_leaves_the_state_of_the_newer_one() {
     let users = app.create_users("c", 2).await;
     let (reader, author) = (&users[0], &users[1]);
     post_statuses(&app, author, 30).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let following = timelines::follow(&slow.app, reader.user_id(), author.user_id());
     slow.run_interleaved(b"profile:", following, async || {
         reader.unfollow(author).await;
@@ -420,7 +420,7 @@ async fn an_older_unfollow_keeps_the_record_of_a_newer_unfollow() {
     let (reader, author) = (&users[0], &users[1]);
     post_statuses(&app, author, 3).await;
     reader.follow(author).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let leaving = timelines::unfollow(&slow.app, reader.user_id(), author.user_id());
     slow.run_interleaved(b"feed:{", leaving, async || {
         reader.follow(author).await;
@@ -449,7 +449,7 @@ async fn a_follow_that_is_settled_late_does_not_outlive_its_account() {
     other.follow(deleted_account).await;
     other.unfollow(deleted_account).await;
     deleted_account.follow(other).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let id = deleted_account.user_id();
     let account = waxwing::domains::users::service::find(&app.app, id).await.expect("a store").expect("an account");
     assert!(
@@ -474,7 +474,7 @@ async fn a_list_that_is_settled_late_does_not_outlive_its_owner() {
     let deleted_account = app.create_users("c", 1).await.remove(0);
     let new = NewList { name: "friends".into(), idempotency_key: None };
     let list = lists::create(&app.app, deleted_account.user_id(), new).await.expect("a list").expect("it is new");
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     accounts::delete_unchecked(&app.app, deleted_account.user_id(), &deleted_account.login).await.expect("it is deleted");
     let purge = timelines::purge_lists(&slow.app, deleted_account.user_id());
     slow.run_interleaved(b"removed:", purge, async || {
@@ -492,7 +492,7 @@ async fn a_late_post_leaves_nothing_of_a_deleted_account() {
     let deleted_account = app.create_users("c", 1).await.remove(0);
     // After this time an unread home is dropped.
     app.clock.advance(31 * 24 * 3_600_000);
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let draft = StatusDraft {
         message: "late".into(),
         location: None,
@@ -539,7 +539,7 @@ async fn two_users(app: &TestApp) -> (Actor, Actor, UserListId) {
 async fn a_block_after_the_check_of_a_follow_ends_the_follow() {
     let app = single_server().await;
     let (ada, bea, list) = two_users(&app).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let following = timelines::follow(&slow.app, bea.user_id(), ada.user_id());
     let block = async || timelines::block(&app.app, ada.user_id(), bea.user_id()).await.expect("a block");
     slow.run_interleaved(b"blocks:", following, block).await.expect("the follow was committed first");
@@ -551,7 +551,7 @@ async fn a_block_after_the_check_of_a_follow_ends_the_follow() {
 async fn a_block_after_the_check_of_an_addition_to_a_list_ends_the_membership() {
     let app = single_server().await;
     let (ada, bea, list) = two_users(&app).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let adding = timelines::add_to_list(&slow.app, bea.user_id(), list, ada.user_id());
     let block = async || timelines::block(&app.app, ada.user_id(), bea.user_id()).await.expect("a block");
     slow.run_interleaved(b"blocks:", adding, block).await.expect("the membership was committed first");
@@ -562,7 +562,7 @@ async fn a_block_after_the_check_of_an_addition_to_a_list_ends_the_membership() 
 async fn a_follow_after_the_commit_of_a_block_finds_the_block() {
     let app = single_server().await;
     let (ada, bea, list) = two_users(&app).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     // The block has searched for follows before these are written.
     let blocking = timelines::block(&slow.app, ada.user_id(), bea.user_id());
     let connect = async || {
@@ -624,7 +624,7 @@ async fn a_follow_without_a_storage_after_its_commit_is_settled_later() {
 #[tokio::test]
 async fn a_follow_that_cannot_become_a_request_leaves_nothing_behind() {
     let app = single_server().await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let people = app.create_users("f", 3).await;
     load_scripts_of_follows(&slow, &people).await;
     let reader = people[0].user_id();

@@ -62,7 +62,7 @@ async fn a_session_ended_by_another_process_is_refused() {
     }
 }
 
-/// The invalidation is delayed behind a slow connection: the response waits for it.
+/// The invalidation is delayed by a slow connection: the response waits for it.
 #[tokio::test]
 async fn an_ended_session_is_refused_behind_a_slow_connection() {
     let both = TwoProcesses::start().await;

@@ -12,7 +12,7 @@ use prost::Message;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
-/// A collector on loopback that keeps what it gets.
+/// A collector on loopback that stores the received spans.
 struct Collector {
     url: String,
     got: Arc<Mutex<Vec<(HeaderMap, Bytes)>>>,

@@ -24,7 +24,7 @@ async fn step(embedded: &Embedded, key: &str, value: u32) {
     let () = script.arg(STEP).arg(1).arg(key).arg(value).query_async(&mut connect(embedded).await).await.expect("it writes");
 }
 
-async fn stands(embedded: &Embedded, key: &str) -> Vec<Option<u32>> {
+async fn values_of(embedded: &Embedded, key: &str) -> Vec<Option<u32>> {
     let mut read = redis::cmd("HMGET");
     read.arg(key).arg(&["a", "b", "c"]).query_async(&mut connect(embedded).await).await.expect("it reads")
 }
@@ -65,19 +65,19 @@ async fn two_steps() -> (tempfile::TempDir, Vec<u8>, usize) {
 #[tokio::test]
 async fn each_write_is_whole_after_a_truncation_at_any_offset() {
     let (data, file, last) = two_steps().await;
-    // Every end of a command and the bytes beside it, and every seventh byte between them.
+    // Every end of a command and the adjacent bytes, and every seventh byte between them.
     let edge = |at: usize| (at.saturating_sub(1)..=at + 2).any(|near| file.get(near) == Some(&b'*'));
     let cuts: Vec<usize> = (last..file.len()).filter(|at| edge(*at) || at % 7 == 0).collect();
     assert!(cuts.len() > 20, "{cuts:?}");
     for at in cuts {
         let folder = cut(data.path(), at);
         let embedded = start_embedded(folder.path()).await;
-        assert_eq!(stands(&embedded, "steps").await, [Some(1); 3], "cut at {at}");
+        assert_eq!(values_of(&embedded, "steps").await, [Some(1); 3], "cut at {at}");
         step(&embedded, "later", 3).await;
         embedded.stop().await;
         let embedded = start_embedded(folder.path()).await;
-        assert_eq!(stands(&embedded, "steps").await, [Some(1); 3], "cut at {at}, second start");
-        assert_eq!(stands(&embedded, "later").await, [Some(3); 3], "cut at {at}: what was acknowledged since is lost");
+        assert_eq!(values_of(&embedded, "steps").await, [Some(1); 3], "cut at {at}, second start");
+        assert_eq!(values_of(&embedded, "later").await, [Some(3); 3], "cut at {at}: what was acknowledged since is lost");
         embedded.stop().await;
     }
 }

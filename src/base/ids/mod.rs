@@ -20,7 +20,7 @@ use std::fmt::{self, Display, Formatter};
 pub enum IdKind {
     /// An account.
     User = b'U',
-    /// What only the owner sees of an account.
+    /// The data of an account that only its owner sees.
     Account = b'O',
     /// A status.
     Status = b'S',
@@ -200,7 +200,7 @@ impl ChatMessageId {
     }
 }
 
-/// A tag's id: its name. The global id contains the name, so it needs no lookup and is the same for ever.
+/// A tag's id: its name. The global id contains the name, so it needs no lookup and never changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TagId(String);
 

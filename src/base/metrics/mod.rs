@@ -1,6 +1,6 @@
 //! Metrics for Prometheus: requests, responses, Redis, background work, the process.
 //!
-//! This module knows neither HTTP nor Redis; their modules call it. Every label has a bounded set of values regardless of the clients: only the
+//! This module does not depend on HTTP and Redis; their modules call it. Every label has a bounded set of values regardless of the clients: only the
 //! first [`OPERATIONS`] operation names of a process become labels (`names`). Counting costs a few atomic operations and short locks, and allocates
 //! only for a new label.
 

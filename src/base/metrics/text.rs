@@ -6,7 +6,7 @@
 //! | an info's family | `build`, its sample `build_info` | `build_info`, a gauge |
 //! | an unknown type | `unknown` | `untyped` |
 //! | quotes in a help text | escaped | as they are |
-//! | unit, end, exemplars | `# UNIT`, `# EOF`, `# {…} …` behind a sample | none |
+//! | unit, end, exemplars | `# UNIT`, `# EOF`, `# {…} …` after a sample | none |
 //! | a sample's time | seconds | milliseconds |
 
 /// Converts metrics to the text format 0.0.4.
@@ -84,7 +84,7 @@ a_seconds_bucket{le="+Inf"} 17
 a_seconds_sum 324789.3 1520430000.123
 a_seconds_count 17
 # TYPE b counter
-# HELP b Behind its type.
+# HELP b After its type.
 b_total{x="\\"} 3 # {} 1
 b_total 1e3
 # HELP c Info.

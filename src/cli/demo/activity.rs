@@ -27,10 +27,10 @@ pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
     if ads::count_websites(app, ada).await? > 0 {
         return Ok(());
     }
-    let mut dice = RandomNumbers::new(7);
+    let mut random = RandomNumbers::new(7);
     let latest = data.statuses.iter().rev().take(COMMENTED);
-    for (place, (_, status)) in latest.enumerate() {
-        add_comments(app, data, &mut dice, place, status.id).await?;
+    for (index, (_, status)) in latest.enumerate() {
+        add_comments(app, data, &mut random, index, status.id).await?;
     }
     create_campaign(app, ada).await?;
     let website = NewWebsite {
@@ -43,22 +43,28 @@ pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
 }
 
 /// Adds two to five comments to a status, with votes. Some are replies to the one before.
-async fn add_comments(app: &App, data: &Dataset, dice: &mut RandomNumbers, place: usize, status: StatusId) -> anyhow::Result<()> {
+async fn add_comments(
+    app: &App,
+    data: &Dataset,
+    random: &mut RandomNumbers,
+    index: usize,
+    status: StatusId,
+) -> anyhow::Result<()> {
     let mut parent = ParentRef::Status(status);
-    for number in 0..2 + dice.roll(4) {
-        let author = random_account(data, dice);
-        let draft = CommentDraft { parent, message: reply(dice), idempotency_key: key(&format!("comment-{place}-{number}")) };
+    for number in 0..2 + random.below(4) {
+        let author = random_account(data, random);
+        let draft = CommentDraft { parent, message: reply(random), idempotency_key: key(&format!("comment-{index}-{number}")) };
         let Some(id) = unwrap_outcome(comments::add(app, &loaders(app), author, draft).await)? else { continue };
-        add_votes(app, data, dice, id).await?;
-        parent = if dice.roll(2) == 0 { ParentRef::Comment(id) } else { ParentRef::Status(status) };
+        add_votes(app, data, random, id).await?;
+        parent = if random.below(2) == 0 { ParentRef::Comment(id) } else { ParentRef::Status(status) };
     }
     Ok(())
 }
 
-async fn add_votes(app: &App, data: &Dataset, dice: &mut RandomNumbers, comment: CommentId) -> anyhow::Result<()> {
-    for _ in 0..dice.roll(4) {
-        let voter = random_account(data, dice);
-        let vote = if dice.roll(5) == 0 { Vote::Down } else { Vote::Up };
+async fn add_votes(app: &App, data: &Dataset, random: &mut RandomNumbers, comment: CommentId) -> anyhow::Result<()> {
+    for _ in 0..random.below(4) {
+        let voter = random_account(data, random);
+        let vote = if random.below(5) == 0 { Vote::Down } else { Vote::Up };
         unwrap_outcome(comments::vote(app, &loaders(app), voter, comment, vote).await)?;
     }
     Ok(())
@@ -97,8 +103,8 @@ async fn create_campaign(app: &App, owner: UserId) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn random_account(data: &Dataset, dice: &mut RandomNumbers) -> UserId {
-    data.users[dice.roll(data.users.len())].id
+fn random_account(data: &Dataset, random: &mut RandomNumbers) -> UserId {
+    data.users[random.below(data.users.len())].id
 }
 
 /// Empty loaders, for one change.

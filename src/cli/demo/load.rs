@@ -76,14 +76,14 @@ fn from_graph(follows: &FollowGraph, per_user: usize, now: Millis) -> Dataset {
         data.add_user(joined.id(number), login, name, String::new());
     }
     let followed = IdRange::new(now - HISTORY + 2 * DAY, 10 * DAY, follows.edges.len());
-    for (place, (a, b)) in follows.edges.iter().enumerate() {
-        data.add_follow(*a, *b, followed.id(place));
+    for (index, (a, b)) in follows.edges.iter().enumerate() {
+        data.add_follow(*a, *b, followed.id(index));
     }
     let posted = IdRange::new(now - STATUS_PERIOD, STATUS_PERIOD, per_user * follows.users);
-    let mut dice = RandomNumbers::new(42);
-    for place in 0..per_user * follows.users {
-        let mention = format!("user{}", dice.roll(follows.users) + 1);
-        data.add_status(place % follows.users, posted.id(place), sentence(&mut dice, Some(&mention)));
+    let mut random = RandomNumbers::new(42);
+    for index in 0..per_user * follows.users {
+        let mention = format!("user{}", random.below(follows.users) + 1);
+        data.add_status(index % follows.users, posted.id(index), sentence(&mut random, Some(&mention)));
     }
     data
 }
@@ -102,20 +102,20 @@ async fn load(app: &App, data: &Dataset, tokens: Option<&Path>) -> anyhow::Resul
     let mut likes = data.likes.iter().peekable();
     for (at, chunk) in data.statuses.chunks(CHUNK).enumerate() {
         statuses::service::import(app, chunk.iter().map(|(_, status)| status)).await?;
-        while let Some((place, likers)) = likes.next_if(|(place, _)| *place < (at + 1) * CHUNK) {
+        while let Some((index, likers)) = likes.next_if(|(index, _)| *index < (at + 1) * CHUNK) {
             let likers: Vec<_> = likers.iter().map(|(who, id)| (ids[*who], *id)).collect();
-            statuses::service::import_likes(app, data.statuses[*place].1.id, &likers).await?;
+            statuses::service::import_likes(app, data.statuses[*index].1.id, &likers).await?;
         }
         bar.inc(chunk.len() as u64);
     }
     bar.set_message("timelines");
     fill_timelines(app, data, &bar).await?;
-    bar.set_message("stars");
+    bar.set_message("modes");
     // Authors above the threshold are imported in their fan-out mode; the workers need not switch them.
     app.db().set_star_followers(app.config().star_followers).await?;
-    for star in stars(data, app.config().star_followers) {
-        timelines::service::import_fanout_mode(app, star.id).await?;
-        bar.inc(star.followers);
+    for author in merged_authors(data, app.config().star_followers) {
+        timelines::service::import_fanout_mode(app, author.id).await?;
+        bar.inc(author.followers);
     }
     if let Some(file) = tokens {
         bar.set_message("sessions");
@@ -160,13 +160,13 @@ fn write_tokens(file: &Path, data: &Dataset, tokens: &[String]) -> std::io::Resu
 }
 
 /// The authors whose statuses are merged when a home is read.
-fn stars(data: &Dataset, least: u64) -> impl Iterator<Item = &User> {
-    data.users.iter().filter(move |user| user.followers >= least)
+fn merged_authors(data: &Dataset, threshold: u64) -> impl Iterator<Item = &User> {
+    data.users.iter().filter(move |user| user.followers >= threshold)
 }
 
 fn progress(app: &App, data: &Dataset) -> ProgressBar {
     let steps = (2 * data.users.len() + data.follows.len() + data.statuses.len()) as u64;
-    let steps = steps + stars(data, app.config().star_followers).map(|star| star.followers).sum::<u64>();
+    let steps = steps + merged_authors(data, app.config().star_followers).map(|author| author.followers).sum::<u64>();
     let target = if logs::is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(steps), target);
     let style = ProgressStyle::with_template("{msg:>10} [{bar:40}] {percent}% {elapsed}");

@@ -38,47 +38,47 @@ const PEOPLE: [(&str, &str, &str); 20] = [
 
 /// Creates the data set as of `now`.
 pub(super) fn create(now: Millis) -> Dataset {
-    let (mut data, mut dice) = (Dataset::default(), RandomNumbers::new(20));
+    let (mut data, mut random) = (Dataset::default(), RandomNumbers::new(20));
     let joined = IdRange::new(now - HISTORY, STATUS_PERIOD, PEOPLE.len());
     for (number, (login, name, bio)) in PEOPLE.iter().enumerate() {
         data.add_user(joined.id(number), (*login).into(), (*name).into(), (*bio).into());
     }
-    add_follows(&mut data, &mut dice, now);
-    add_statuses(&mut data, &mut dice, now);
+    add_follows(&mut data, &mut random, now);
+    add_statuses(&mut data, &mut random, now);
     data.find_entities(&PEOPLE.iter().map(|(login, ..)| (*login).to_owned()).collect());
     data
 }
 
 /// Adds follows. Ada follows half of the accounts, so that her home is full; each other account follows at most nine.
-fn add_follows(data: &mut Dataset, dice: &mut RandomNumbers, now: Millis) {
+fn add_follows(data: &mut Dataset, random: &mut RandomNumbers, now: Millis) {
     let people = PEOPLE.len();
     let mut edges: Vec<(usize, usize)> = (1..people).step_by(2).map(|other| (0, other)).collect();
     for follower in 1..people {
         let mut others: Vec<usize> =
-            (0..5 + dice.roll(5)).map(|_| dice.roll(people)).filter(|other| *other != follower).collect();
+            (0..5 + random.below(5)).map(|_| random.below(people)).filter(|other| *other != follower).collect();
         others.sort_unstable();
         others.dedup();
         edges.extend(others.into_iter().map(|other| (follower, other)));
     }
     let ids = IdRange::new(now - 20 * HISTORY / 30, STATUS_PERIOD, edges.len());
-    for (place, (follower, followed)) in edges.into_iter().enumerate() {
-        data.add_follow(follower, followed, ids.id(place));
+    for (index, (follower, followed)) in edges.into_iter().enumerate() {
+        data.add_follow(follower, followed, ids.id(index));
     }
 }
 
-fn add_statuses(data: &mut Dataset, dice: &mut RandomNumbers, now: Millis) {
+fn add_statuses(data: &mut Dataset, random: &mut RandomNumbers, now: Millis) {
     let posted = IdRange::new(now - STATUS_PERIOD, STATUS_PERIOD, STATUSES);
     let liked = IdRange::new(now - STATUS_PERIOD, STATUS_PERIOD, STATUSES * PEOPLE.len());
-    for place in 0..STATUSES {
-        let (author, other) = (dice.roll(PEOPLE.len()), dice.roll(PEOPLE.len()));
-        data.add_status(author, posted.id(place), sentence(dice, Some(PEOPLE[other].0)));
-        let fans = dice.roll(9);
-        let mut likers: Vec<usize> = (0..fans).map(|_| dice.roll(PEOPLE.len())).collect();
+    for index in 0..STATUSES {
+        let (author, other) = (random.below(PEOPLE.len()), random.below(PEOPLE.len()));
+        data.add_status(author, posted.id(index), sentence(random, Some(PEOPLE[other].0)));
+        let likes = random.below(9);
+        let mut likers: Vec<usize> = (0..likes).map(|_| random.below(PEOPLE.len())).collect();
         likers.sort_unstable();
         likers.dedup();
         // A like must be newer than its status: its id is from the range of the next status. Likes of the last status use the end of the range.
         let id =
-            |order: usize| liked.id(((place + 1) * PEOPLE.len() + order).min(STATUSES * PEOPLE.len() - PEOPLE.len() + order));
-        data.add_likes(place, likers.into_iter().enumerate().map(|(order, fan)| (fan, id(order))).collect());
+            |order: usize| liked.id(((index + 1) * PEOPLE.len() + order).min(STATUSES * PEOPLE.len() - PEOPLE.len() + order));
+        data.add_likes(index, likers.into_iter().enumerate().map(|(order, liker)| (liker, id(order))).collect());
     }
 }

@@ -73,29 +73,29 @@ impl RandomNumbers {
         Self(seed)
     }
 
-    /// Returns a number below `sides`, which must not be 0.
-    pub(super) const fn roll(&mut self, sides: usize) -> usize {
+    /// Returns a number below `bound`, which must not be 0.
+    pub(super) const fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % sides as u64) as usize
+        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
     }
 
     pub(super) const fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.roll(words.len())]
+        words[self.below(words.len())]
     }
 }
 
 /// Generates a sentence, often with one or two tags, sometimes with the mention.
-pub(super) fn sentence(dice: &mut RandomNumbers, mention: Option<&str>) -> String {
-    let mut text = format!("{} {} {}.", dice.pick(&SUBJECTS), dice.pick(&VERBS), dice.pick(&ENDS));
-    if let Some(login) = mention.filter(|_| dice.roll(5) == 0) {
+pub(super) fn sentence(random: &mut RandomNumbers, mention: Option<&str>) -> String {
+    let mut text = format!("{} {} {}.", random.pick(&SUBJECTS), random.pick(&VERBS), random.pick(&ENDS));
+    if let Some(login) = mention.filter(|_| random.below(5) == 0) {
         text = format!("@{login} {text}");
     }
-    for _ in 0..dice.roll(3) {
+    for _ in 0..random.below(3) {
         text.push_str(" #");
-        text.push_str(dice.pick(&TAGS));
+        text.push_str(random.pick(&TAGS));
     }
     text
 }
@@ -112,6 +112,6 @@ const OPENINGS: [&str; 8] = [
 ];
 
 /// Generates a reply.
-pub(super) fn reply(dice: &mut RandomNumbers) -> String {
-    format!("{}, {}.", dice.pick(&OPENINGS), dice.pick(&ENDS))
+pub(super) fn reply(random: &mut RandomNumbers) -> String {
+    format!("{}, {}.", random.pick(&OPENINGS), random.pick(&ENDS))
 }

@@ -1,8 +1,8 @@
 //! Repairs the findings of an audit: it completes the journal, applies a remedy for each finding, and checks again, until nothing changes.
 //!
-//! A remedy never trusts a finding: it repairs from what is committed when it is applied. So a repair can run beside servers, be
-//! killed at any moment, and be started again. No content of a user is deleted unless its owner is deleted, and none is invented: what no other
-//! key determines is left, with the reason.
+//! A remedy does not use the values of its finding: it repairs by the data that is committed when it is applied. So a repair can run while servers run, be
+//! killed at any moment, and be started again. No content of a user is deleted unless its owner is deleted, and none is created: a value that no other key
+//! determines is left, with the reason.
 
 use super::apply::apply;
 use super::{AuditOptions, AuditProgress, run};

@@ -14,7 +14,7 @@
 //!   lost (a power cut loses the last second), all steps run again.
 //! - **made of scripts on one hash tag**, as everything is, so that it works on a cluster.
 //!
-//! `beside_servers` says whether servers of the previous version may write while the step runs and after it. A server that starts runs such a step
+//! `beside_servers` is whether servers of the previous version may write while the step runs and after it. A server that starts runs such a step
 //! if it takes less than a second, and servers of the previous version continue (the mark has the minimum version that a program must
 //! support). Any other step needs all servers stopped, and `waxwing migrate`: the mark excludes older programs before the first pass.
 //!

@@ -202,7 +202,7 @@ impl SlotMap {
         let replies = node.links.send(&pipeline_of([&cmd("CLUSTER").arg("SLOTS").take()]), Access::Read).await;
         let reply = replies.map_err(|failure| failure.into_error(&self.meters, Access::Read)).ok()?.pop()?;
         let ranges = ranges(reply, &node.address);
-        // A node that was removed from the cluster, or was just added, knows no slots.
+        // A node that was removed from the cluster, or was just added, has no slot map.
         ranges.inspect_err(|error| tracing::warn!(%error, "a node does not report the slots")).ok().filter(|all| !all.is_empty())
     }
 

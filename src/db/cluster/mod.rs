@@ -59,7 +59,7 @@ impl Cluster {
                 Error::StorageUnavailable
             }
         };
-        // An error that promises no change requires that no node has executed a write.
+        // `StorageUnavailable` means that nothing was changed: it is returned only if no node can have executed a write.
         let may_have = access.is_write() && matches!(error, Error::StorageUnavailable) && rounds.may_have_run();
         Err(if may_have { Error::OutcomeUnknown } else { error })
     }
@@ -105,16 +105,17 @@ impl Cluster {
 
     /// Sends the pipelines of one round and stores the replies. Returns the version of the slot map used, and the lost nodes.
     async fn round(&self, rounds: &mut PendingCommands, may_retry: bool, access: Access) -> Result<(u64, Vec<Address>), Error> {
-        let (version, parts) = rounds.parts(&self.map);
-        let pipelines: Vec<Pipeline> = parts.iter().map(|part| rounds.pipeline(part)).collect();
-        let replies = join_all(parts.iter().zip(&pipelines).map(|(part, pipeline)| part.node.links.send(pipeline, access))).await;
+        let (version, batches) = rounds.batches(&self.map);
+        let pipelines: Vec<Pipeline> = batches.iter().map(|batch| rounds.pipeline(batch)).collect();
+        let replies =
+            join_all(batches.iter().zip(&pipelines).map(|(batch, pipeline)| batch.node.links.send(pipeline, access))).await;
         let (mut lost, mut failed) = (Vec::new(), Ok(()));
-        for (part, reply) in parts.into_iter().zip(replies) {
+        for (batch, reply) in batches.into_iter().zip(replies) {
             match reply {
-                Ok(replies) => failed = failed.and(rounds.record_replies(&self.map, part, replies)),
+                Ok(replies) => failed = failed.and(rounds.record_replies(&self.map, batch, replies)),
                 Err(failure) if may_retry && may_be_replaced(&failure) => {
-                    lost.push(part.node.address.clone());
-                    rounds.record_loss(part, matches!(failure, SendError::Sent(_)));
+                    lost.push(batch.node.address.clone());
+                    rounds.record_loss(batch, matches!(failure, SendError::Sent(_)));
                 }
                 Err(failure) => failed = failed.and(Err(failure.into_error(&self.meters, access))),
             }

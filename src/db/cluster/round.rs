@@ -75,9 +75,9 @@ impl PendingCommands {
     }
 
     /// Begins a round: returns the commands for each node, and the version of the slot map that routed them.
-    pub(super) fn parts(&mut self, map: &SlotMap) -> (u64, Vec<NodeBatch>) {
+    pub(super) fn batches(&mut self, map: &SlotMap) -> (u64, Vec<NodeBatch>) {
         let slots = map.slots();
-        let mut parts: HashMap<_, NodeBatch> = HashMap::new();
+        let mut batches: HashMap<_, NodeBatch> = HashMap::new();
         for (at, route) in std::mem::take(&mut self.unanswered) {
             let asking = matches!(route, Route::Asking(_));
             let node = match route {
@@ -87,19 +87,19 @@ impl PendingCommands {
             match node {
                 Some(node) => {
                     let new = || NodeBatch { node: node.clone(), commands: Vec::new() };
-                    parts.entry(node.address.clone()).or_insert_with(new).commands.push((at, asking));
+                    batches.entry(node.address.clone()).or_insert_with(new).commands.push((at, asking));
                 }
                 None => self.reroute(at, Route::SlotMap, RoundAction::AwaitCluster),
             }
         }
-        self.in_flight = !parts.is_empty();
-        (slots.version, parts.into_values().collect())
+        self.in_flight = !batches.is_empty();
+        (slots.version, batches.into_values().collect())
     }
 
     /// The pipeline for a node.
-    pub(super) fn pipeline(&self, part: &NodeBatch) -> Pipeline {
+    pub(super) fn pipeline(&self, batch: &NodeBatch) -> Pipeline {
         let asking = redis::cmd("ASKING");
-        let commands = part.commands.iter().map(|(at, is_asking)| (is_asking.then_some(&asking), &self.commands[*at].1));
+        let commands = batch.commands.iter().map(|(at, is_asking)| (is_asking.then_some(&asking), &self.commands[*at].1));
         pipeline_of(commands.flat_map(|(asking, command)| asking.into_iter().chain([command])))
     }
 
@@ -107,15 +107,15 @@ impl PendingCommands {
     ///
     /// # Errors
     /// If a redirection contains an invalid address.
-    pub(super) fn record_replies(&mut self, map: &Arc<SlotMap>, part: NodeBatch, replies: Vec<Value>) -> Result<(), Error> {
+    pub(super) fn record_replies(&mut self, map: &Arc<SlotMap>, batch: NodeBatch, replies: Vec<Value>) -> Result<(), Error> {
         let mut replies = replies.into_iter();
-        for (at, asking) in part.commands {
+        for (at, asking) in batch.commands {
             if asking {
                 replies.next();
             }
             let reply = replies.next().unwrap_or_default();
             let redirect = match &reply {
-                Value::ServerError(error) => Redirect::read(error, &part.node.address),
+                Value::ServerError(error) => Redirect::read(error, &batch.node.address),
                 _ => None,
             };
             match redirect {
@@ -133,9 +133,9 @@ impl PendingCommands {
     }
 
     /// Reroutes the commands of a node whose connection was lost. If they were sent, the node may have executed some of them.
-    pub(super) fn record_loss(&mut self, part: NodeBatch, was_sent: bool) {
+    pub(super) fn record_loss(&mut self, batch: NodeBatch, was_sent: bool) {
         self.any_executed |= was_sent;
-        for (at, _) in part.commands {
+        for (at, _) in batch.commands {
             self.reroute(at, Route::SlotMap, RoundAction::Now);
         }
     }

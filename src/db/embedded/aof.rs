@@ -2,7 +2,7 @@
 //!
 //! Redis loads a file that ends in the middle of a command: it truncates the incomplete command and starts (`aof-load-truncated`). If the command
 //! is part of a MULTI, Redis discards the open transaction in memory, but leaves its first commands in the file. All later writes are appended
-//! behind an open MULTI: the next load either discards them, or applies them together with the first commands of the discarded transaction. (Seen
+//! after an open MULTI: the next load either discards them, or applies them together with the first commands of the discarded transaction. (Seen
 //! with 7.0.15; the effects of every script are written as a MULTI.) So a truncated file is rewritten before anything is appended.
 
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ pub(super) fn sizes(data: &Path) -> HashMap<String, u64> {
 /// Rewrites the files if Redis found them truncated when it loaded them. Returns when that is done.
 pub(super) async fn repair(url: &str, tail: &LogTail) -> Result<(), EmbeddedError> {
     let mut load = tail.load();
-    // Without the line that ends loading, the log says nothing about this start.
+    // Without the line that ends loading, the log has no information about this start.
     let _ = timeout(LOG_TIMEOUT, load.wait_for(|load| load.ended)).await;
     let Some((cut, lost)) = load.borrow().truncation.clone() else { return Ok(()) };
     warn(&cut, lost);

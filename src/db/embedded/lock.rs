@@ -1,10 +1,10 @@
 //! Locks the data folder for one server, by two `flock`s.
 //!
-//! `waxwing.lock` is held by the server alone and says whether a server *runs*: the system releases it when the process dies, so no process id has
-//! to be trusted (ids are reused). The id in the file is only for the error message.
+//! `waxwing.lock` is held by the server alone while it *runs*: the system releases it when the process dies, so the check does not depend on a process id
+//! (ids are reused). The id in the file is only for the error message.
 //!
-//! `redis.lock` is held by the server and, as its standard input, by its Redis: a duplicated descriptor shares the lock. It says whether the *data*
-//! is in use, as when the Redis of a killed server is still writing. The holder of the first lock waits for the second.
+//! `redis.lock` is held by the server and, as its standard input, by its Redis: a duplicated descriptor shares the lock. It is held while the *data*
+//! is in use, also if the Redis of a killed server is still writing. The holder of the first lock waits for the second.
 //!
 //! Both files are never removed, since removing a lock file is a race. `flock` does not work on every network file system; Redis should not be run
 //! on one anyway.

@@ -15,7 +15,7 @@ const KEPT_LINES: usize = 20;
 /// Longer lines are split here, which bounds the memory.
 const LONGEST_LINE: u64 = 4096;
 
-/// The last lines, and what the log says about the last load; cheap to clone.
+/// The last lines, and the log's information about the last load; cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LogTail(Arc<LogState>);
 
@@ -76,7 +76,7 @@ impl LogTail {
         lines.push_back(line);
     }
 
-    /// The last line, which usually says why Redis has ended.
+    /// The last line, which usually has the reason why Redis has ended.
     pub(super) fn last(&self) -> String {
         self.0.lines.lock().unwrap_or_else(PoisonError::into_inner).back().cloned().unwrap_or_default()
     }

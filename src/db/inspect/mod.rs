@@ -9,9 +9,9 @@
 //!   (its writes are refused, or lost at the next synchronization), a version below 7.0, and missing permissions (some requests would fail later).
 //!   `--allow-volatile` accepts the first, for caches and trials.
 //! - **Warned about**: no append-only file. That also loses data, but at an event that the operator notices (a crash, a restart), and it is the
-//!   default of Redis: refusing it would block every first trial. The warning says what would be lost. Also `volatile-*` policies, which evict data
+//!   default of Redis: refusing it would block every first trial. The warning describes the possible loss. Also `volatile-*` policies, which evict data
 //!   with a time to live early (sessions, rate limits, idempotency keys); an evicting policy without a memory limit; and known vulnerabilities.
-//! - **Noted**: correct settings that are worth knowing, above all how much a power failure would lose.
+//! - **Reported**: correct settings whose consequences an operator should know, above all how much a power failure would lose.
 
 pub mod acl;
 mod facts;

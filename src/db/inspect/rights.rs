@@ -173,7 +173,7 @@ fn is_denial(error: &RedisError) -> bool {
 }
 
 /// Other errors (MOVED, out of memory, loading) do not concern permissions. The wording differs between versions: "... has no permissions to run
-/// the 'hset' command", "... to access one of the keys used as arguments". A denied command says nothing about its key, and vice versa.
+/// the 'hset' command", "... to access one of the keys used as arguments". A denied command does not show whether its key is allowed, and vice versa.
 fn denied(tried: MissingPermission, error: &RedisError) -> Option<MissingPermission> {
     if !is_denial(error) {
         return None;

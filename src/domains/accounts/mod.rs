@@ -8,12 +8,12 @@
 //! the background, in stages ([`service::settle`]) of passes. Each pass removes what it has processed, so any process may repeat it from
 //! the recorded stage on.
 //!
-//! **Order.** Followers and lists come first, while the account's statuses still say what must be removed from feeds. Then its content:
-//! comments, which stay as empty ones where others have replied, and statuses with their likes and comments. Then its own side: follows,
-//! likes, lists. Its home, its campaigns and websites, and the data of its requests come last.
+//! **Order.** First the followers and the lists that contain it, while its statuses still exist: their ids determine what is removed from feeds. Then its
+//! content: comments, which stay without text if others have replied, and statuses with their likes and comments. Then its own side: follows,
+//! likes, lists. Its home, its campaigns and websites, and the data of its requests are last.
 //!
-//! **What stays** for a while: tombstones of its statuses and of the login, which do not name it; and its votes on comments, which stay
-//! counted and do not name it either.
+//! **Data that stays** for a limited time: tombstones of its statuses and of the login, which do not contain its id. Its votes on comments stay counted, and
+//! do not contain its id either.
 
 mod graphql;
 pub mod service;

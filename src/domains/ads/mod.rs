@@ -85,7 +85,7 @@
 //!
 //! Amounts are whole billionths ([`Money`]). A thousandth of a CPM bid of six decimals is exact, and so is every sum in a script, since no budget is
 //! over 9,000,000. Ads are ordered by eCPM in whole millionths. A CPC ad starts at a click-through rate of 1 % with the weight of a hundred
-//! impressions, a Beta(1, 99) prior, and learns from its own impressions ([`ecpm`]).
+//! impressions, a Beta(1, 99) prior, which its own impressions and clicks update ([`ecpm`]).
 //!
 //! **Pool and shares.** With one hash tag, a campaign that is shown on many websites would be a hot key. Its money is spent from *shares*, each on
 //! a tag of its own: one on a single server, four on a cluster. A visitor belongs to one share, so caps, reach and reservations are exact within one
@@ -95,7 +95,7 @@
 //! its reads (`cargo bench --bench ads`): 20,000 a second for a share, 80,000 on a cluster, seven billion a day.
 //!
 //! **Invariants.** Of a share: `spent + held <= g - r`; `g` is at most the sum that the pool has granted to it, `r` at least the sum that the pool
-//! knows. Of the pool: `out` is the sum of `g - r` and at most the budget; the grants of today are at most the daily budget. `spent` is the sum of
+//! has recorded. Of the pool: `out` is the sum of `g - r` and at most the budget; the grants of today are at most the daily budget. `spent` is the sum of
 //! the spend of the share's ads, and of its days; `held` is the sum of its holds. So the budget is never exceeded, whichever process dies at whichever
 //! step.
 //!
@@ -114,10 +114,10 @@
 //! when its day or pace allows more spend, when a hold expires, and every half hour while it pays for clicks. Every process evaluates due campaigns
 //! once a second. [`service::settle`] makes shares, listings and schedule agree with a campaign. It records the listings that it will write, writes
 //! them, and reads again, so it may run twice, late, or in several processes at once. Each change is a journal entry, a commit on the campaign's tag
-//! that increments its `version`, and a settling; a share keeps the newest copy. A change applies to the very next decision.
+//! that increments its `version`, and a settling; a share keeps the newest copy. A change applies from the next decision on.
 //!
 //! **Source of truth.** A campaign exists while `campaign:{C}` does, a website while `website:{W}` does; the lists of the owner are derived.
-//! Only the owner can see either. `standing:{uid}` says whether an account is suspended; settling keeps a copy in each campaign and website.
+//! Only the owner can see either. `standing:{uid}` stores whether an account is suspended; settling keeps a copy in each campaign and website.
 //!
 //! ## Costs
 //!

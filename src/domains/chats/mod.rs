@@ -42,9 +42,9 @@
 //! "Redis in Action" 6.5 has group chats with a seen position for each member, in one ZSET of messages; here rows are in buckets, and what each member
 //! needs for lists is derived, so that no read grows with the number of chats or rows.
 //!
-//! **Rows.** The script that appends takes the next number, so that numbers have no gaps. A page names the fields that it reads: its skeleton costs nothing,
-//! and a page at row 100,000 costs as much as one at row 100. A step is repeated safely: a chat remembers the ids of its newest 1,000 rows. Row and newest
-//! row are stored as text, with ids in decimal, so that `waxwing fsck --account` finds an account in them.
+//! **Rows.** The script that appends takes the next number, so that numbers have no gaps. The fields of a page's rows follow from their numbers, without a
+//! read, and a page at row 100,000 costs as much as one at row 100. A step is repeated safely: a chat remembers the ids of its newest 1,000 rows. Row and
+//! newest row are stored as text, with ids in decimal, so that `waxwing fsck --account` finds an account in them.
 //!
 //! **Lists.** Every change from which lists derive raises the version of the chat. A script on the chat's tag answers what the lists of its members derive
 //! from, at one version; a script on a member's tag applies it, unless a later version was applied. So settling can run twice, late and in any order. The
@@ -66,22 +66,22 @@
 //! **Pairs.** The tag of the account with the lower id decides which chat two accounts have. For an account that has not begun it, and to which nothing was
 //! written, it does not exist: its membership waits as unstarted.
 //!
-//! **Events.** A step behind the answer publishes what has happened to the event log, as references ([`crate::platform::events`]). The log has each row once,
+//! **Events.** A step after the response publishes the changes to the event log, as references ([`crate::platform::events`]). The log has each row once,
 //! in the order of the chat; the chat remembers up to which row all are published, so that the workers publish what a process that died has not. The end of a
-//! membership is an event of its own, appended with the one of its row and for that account alone, which can read no row any more; the chat keeps it until
-//! that. What a change publishes beside rows is in its entry of the journal. Positions of members, mutes and the archive are published without an entry: a
-//! crash may lose their events. What an event shows is read at delivery ([`service::load_event`]).
+//! membership is an event of its own, for that account alone, which can read no row any more. It is appended in one step with the event of its row; the chat
+//! stores it until then. The entry of a change in the journal contains the other events of the change. Positions of members, mutes and the archive are
+//! published without an entry: a crash may lose their events. What an event shows is read at delivery ([`service::load_event`]).
 //!
 //! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. A chat has all rows from its last deleted one to its newest. Every chat that names an account is in its `chat_states` or its
 //! `chats_former`, so that its deletion finds them. A list has a chat if, and only if, `chat_states` says so.
 //!
 //! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that it settles all of them: some 17 commands each,
-//! which a worker does behind the answer. The request that has changed the group pays for them as for its own work in the store. What changes nothing
+//! which a worker does after the response. The request that has changed the group pays for them as for its own work in the store. What changes nothing
 //! settles nobody once the lists agree.
 //!
-//! **Costs.** A text in a chat of two: the chat, the accounts, a journal entry, the commit, the blocks, two lists; behind the answer two scripts that publish
+//! **Costs.** A text in a chat of two: the chat, the accounts, a journal entry, the commit, the blocks, two lists; after the response two scripts that publish
 //! it. A page of chats with their newest rows,
-//! counts and positions: the skeleton, one pipeline of scripts, one of accounts. The number of unread chats: one script.
+//! counts and positions: one read of rows, one pipeline of scripts, one of accounts. The number of unread chats: one script.
 
 pub mod audit;
 mod graphql;

@@ -19,25 +19,25 @@
 //!
 //! **Orders.** NEW and OLD read `new` from either end. TOP orders by score (the sort key is the score plus 2³¹), REPLIES by the number of
 //! direct replies that are not deleted, CONTROVERSIAL by `(up + down) ^ (min / max)` in thousandths ([`controversy`], as in Reddit's
-//! `_sorts.pyx`); ties put the newer comment first. A cursor holds sort key and id, an exact position whatever moves meanwhile: comments
+//! `_sorts.pyx`); of equal comments the newer one is first. A cursor holds sort key and id, an exact position, also if other comments move meanwhile: comments
 //! that keep their position are neither skipped nor repeated.
 //!
 //! **Invariants.** In the hash of a comment, `places` is the number of direct replies in the thread, `replies` the number of those that are not
 //! deleted, `descendants` the number of comments below at any depth that are not deleted, and `others` the number of those by other authors than
 //! the comment's. The status's `comments` is the number of all comments that are not deleted. A deleted comment keeps its position, its counts and its path (`gone`) while `places` is not 0, and loses
-//! its votes, author and text; it leaves the thread with the last of its replies. Nothing can be below a missing comment: a comment exists
+//! its votes, author and text; it is removed from the thread with the last of its replies. Nothing can be below a missing comment: a comment exists
 //! if its status and all of its ancestors do ([`service::load_visible`], and every script). A thread and its authors' indexes agree; the
-//! thread is authoritative. Votes of deleted accounts stay counted; a voter is stored as a keyed hash, which names nobody.
+//! thread is authoritative. Votes of deleted accounts stay counted; a voter is stored as a keyed hash, which does not reveal the account.
 //!
 //! **Branches.** To remove a comment with its branch, one script deletes its own members and hash, lowers the counts of its ancestors, and
 //! records it in `fallen`: from then on the branch cannot be read or extended. The comments below are deleted from the top down, in passes.
 //! Until then the ancestors' `others` still count them, which at most refuses an author an action that is allowed a second later. The
 //! thread of a deleted status is deleted in passes, too.
 //!
-//! **The log** holds the events of a thread, each with the id of the previous one, so that a reader notices missing events. The scripts
+//! **The log** holds the events of a thread, each with the id of the previous one, so that a reader can detect missing events. The scripts
 //! that change the thread append and publish its events. Events about votes are published at most once a second for each comment.
 //!
-//! **Costs.** A page of any number of levels: one pipeline for the skeletons, one for the comments, one for their authors. The thread in
+//! **Costs.** A page of any number of levels: one pipeline for the rows, one for the comments, one for their authors. The thread in
 //! reading order: one script that reads (`walk_tree.lua`), since each read depends on the previous one. Comment by comment, the first
 //! hundred of 100,000 comments took 106 round trips and 9.1 ms; with the script 5 and 1.6, as for a thread of a hundred. Adding: the
 //! journal, two scripts and a read, each over at most 64 ancestors.

@@ -393,7 +393,7 @@ fn level_command(level: &LevelWindow) -> Cmd {
 
 /// A position in a tree: of the last comment that was read, and of its ancestors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct TreePlace {
+pub(super) struct TreePosition {
     /// Level by level, the top one first.
     pub(super) positions: Vec<u128>,
     /// Whether the next comment is the first reply of that comment (true) or its next sibling (false).
@@ -407,13 +407,13 @@ pub(super) async fn tree(
     sort: Sort,
     limit: usize,
     levels: usize,
-    after: Option<&TreePlace>,
+    after: Option<&TreePosition>,
 ) -> Result<Vec<(u64, Row<u128>)>, Error> {
     let order = sort.order();
     let mut call = Call::new(&WALK_TREE, [keys::replies(status, order)]);
     call = call.arg(u8::from(sort != Sort::Old)).arg(order.width()).arg(limit).arg(levels);
-    call = call.arg(u8::from(after.is_none_or(|place| place.descends)));
-    for position in after.into_iter().flat_map(|place| &place.positions) {
+    call = call.arg(u8::from(after.is_none_or(|position| position.descends)));
+    for position in after.into_iter().flat_map(|position| &position.positions) {
         call = call.arg(sort.bytes(*position));
     }
     // The script writes nothing, so an unknown outcome does not matter.
@@ -436,7 +436,7 @@ pub(super) async fn position(db: &Db, status: StatusId) -> Result<(ThreadEventId
     Ok((last.and_then(|last| last.parse().ok()).unwrap_or_default(), decode::value::<Option<u64>>(reply())?.unwrap_or(0)))
 }
 
-/// Events of a thread behind `after`, at most `limit`. One pipeline on one tag.
+/// Events of a thread after `after`, at most `limit`. One pipeline on one tag.
 pub(super) async fn events(db: &Db, status: StatusId, after: ThreadEventId, limit: usize) -> Result<ThreadEventPage, Error> {
     // Read in this order, so that the range can only be newer than `last`.
     let last = cmd("HGET").arg(keys::thread(status)).arg("last").take();

@@ -143,7 +143,7 @@ async fn check_places(reader: &AuditReader, places: &[StoredPlace], found: &mut 
 async fn check_size(reader: &AuditReader, root: StatusId, key: &str, found: &mut Findings) -> Result<(), Error> {
     let places = reader.query([root], |root| cmd("HLEN").arg(keys::places(root)).take()).await?;
     let members = reader.query([key], |key| cmd("ZCARD").arg(key).take()).await?;
-    // Beside the places of replies there are the root's, and the number of living statuses.
+    // In addition to the places of replies, the hash has that of the root and the field `living`.
     let replies = places.read::<u64>(&root).map(|fields| fields.saturating_sub(2));
     if replies != members.read::<u64>(&key) {
         found.add(key, format!("has other members than {}", keys::places(root)));

@@ -6,8 +6,8 @@ use crate::base::ids::StatusId;
 /// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 3] = ["conversation", "conversation_new", "conversation_likes"];
 
-/// HASH, status id (7 bytes) → its place, as `lua/place.lua` says; `living`: the number of statuses that are not deleted. At most
-/// 1,000,000 living statuses, and the deleted ones above them. Deleted with the last reply.
+/// HASH, status id (7 bytes) → its place, in the format of `lua/place.lua`; `living`: the number of statuses that are not deleted. At most
+/// 1,000,000 of them, and the deleted ones above them. Deleted with the last reply.
 pub fn places(root: StatusId) -> String {
     audit::id_key("conversation:{", root.0)
 }

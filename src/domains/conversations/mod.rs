@@ -2,7 +2,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `conversation:{root}` | HASH | status → its place: parent, depth, counts, path | 1,000,000 living statuses, then `LIMIT_REACHED`; those of deleted ones while a place is below them |
+//! | `conversation:{root}` | HASH | status → its place: parent, depth, counts, path | 1,000,000 statuses that are not deleted, then `LIMIT_REACHED`; those of deleted ones while a place is below them |
 //! | `conversation_new:{root}` | ZSET | parent and reply, by posting | a member for each place |
 //! | `conversation_likes:{root}` | ZSET | parent, likes and reply | a member for each place |
 //!
@@ -15,7 +15,7 @@
 //! **Invariants.** A place's parent has a place. `replies` equals the number of places directly below whose statuses are not deleted, `places` the number of
 //! all. A place of a deleted status has a place below it. The stored number of replies of a status equals its place's.
 //!
-//! **Costs.** A page of replies in any order: one pipeline for the skeletons. A page of ancestors: one script. Any number of places: one pipeline. Memory:
+//! **Costs.** A page of replies in any order: one pipeline for the rows. A page of ancestors: one script. Any number of places: one pipeline. Memory:
 //! see `docs/performance.md`.
 
 pub mod audit;

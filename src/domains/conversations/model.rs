@@ -3,7 +3,7 @@
 use crate::base::ids::{StatusId, UserId};
 use crate::base::named::named_enum;
 
-/// The most living statuses of a conversation.
+/// The maximum number of statuses of a conversation that are not deleted.
 pub(super) const MAX_LIVING: usize = 1_000_000;
 /// The most places that one script removes.
 pub(super) const PLACES_PER_PASS: usize = 100;

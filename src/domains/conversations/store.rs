@@ -76,7 +76,7 @@ pub enum AddPlaceResult {
     Added(u32),
     /// The parent has no place, or was deleted.
     NoParent,
-    /// The conversation has the most living statuses.
+    /// The conversation has the maximum number of statuses.
     LimitReached,
     /// The reply was deleted.
     Deleted,

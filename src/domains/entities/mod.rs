@@ -40,7 +40,7 @@ pub enum EntityKind {
 /// A mention, a tag or a link in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entity {
-    /// What it is.
+    /// The kind.
     pub kind: EntityKind,
     /// Its place in code points, with its sign.
     pub range: Range<usize>,

@@ -26,7 +26,7 @@ named_enum! {
 /// An entity of a stored text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEntity {
-    /// What it is.
+    /// The kind.
     pub kind: EntityKind,
     /// Its range in code points, with its sign.
     pub range: Range<u32>,

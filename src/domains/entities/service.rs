@@ -44,7 +44,7 @@ pub fn of_text(text: &str, logins: &HashSet<String>) -> TextEntities {
 pub struct PlacedEntity<T> {
     /// Its range, with its sign.
     pub range: Range<usize>,
-    /// What it refers to.
+    /// The mentioned account, the tag or the link.
     pub target: T,
 }
 

@@ -16,15 +16,15 @@
 //! its count. A follow is two idempotent steps on two tags. The follower's side is authoritative while the follower's account exists; the
 //! writer of the other side reads the follower's side again afterwards.
 //!
-//! **Requests.** Following a private account makes a request. The requester's side is authoritative, as with follows, and lies on the tag of the
-//! requester's follows: one script turns an accepted request into a follow. A follow that begins beside a request, of a friend or of an account that
-//! became public, ends the request when it is settled. The other side is settled together with that of follows ([`service::settle`]): its script
-//! reads on its own tag whether the account is private. If the account became public after the requester had read that it is private, the request
-//! becomes a follow. So no request to a public account remains, in whatever order both are written.
+//! **Requests.** Following a private account creates a request. The requester's side is authoritative, as with follows, and has the hash tag of the
+//! requester's follows: one script changes an accepted request into a follow. If a follow begins while there is a request (of a friend, or of an account
+//! that became public), the request ends when the follow is settled. The other side is settled together with that of follows ([`service::settle`]): its
+//! script reads on its own tag whether the account is private. If the account became public after the requester had read that it is private, the request
+//! becomes a follow. So no request to a public account remains, whichever of the two is written first.
 //!
-//! **Hidden reposts** belong to a follow: an entry with the id of an earlier follow is void, so unfollowing removes the choice with its commit.
+//! **Hidden reposts** belong to a follow: an entry with the id of an earlier follow has no effect, so the commit of an unfollow also resets the setting.
 //!
-//! **Costs.** A page of accounts: one skeleton, one batch of accounts. The relations of the viewer to any number of accounts: two ZMSCORE,
+//! **Costs.** A page of accounts: one read of its rows, one batch of accounts. The relations of the viewer to any number of accounts: two ZMSCORE,
 //! and two more if the follow requests are selected.
 
 pub mod audit;

@@ -190,11 +190,11 @@ pub async fn purge_following(app: &App, id: UserId) -> Result<bool, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS };
     let rows = store::read_windows(app.db(), id, Direction::Following, &[window]).await?.pop().unwrap_or_default();
     let others: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
-    let parts = others.iter().map(|other| Task::Source { feed: Feed::Home(id), source: *other });
-    let parts = journal::begin_subtasks(app, parts).await?;
+    let tasks = others.iter().map(|other| Task::Source { feed: Feed::Home(id), source: *other });
+    let subtasks = journal::begin_subtasks(app, tasks).await?;
     store::remove_followers(app.db(), id, &others).await?;
     store::remove_followed(app.db(), id, &others).await?;
-    parts.ack(app);
+    subtasks.ack(app);
     if others.len() == PASS {
         return Ok(true);
     }
@@ -210,7 +210,7 @@ pub async fn windows(app: &App, id: UserId, side: Direction, windows: &[Window])
     store::read_windows(app.db(), id, side, windows).await
 }
 
-/// The id under which cursors of pages of followers and of followed accounts are sealed.
+/// The id of the list that cursors of pages of followers and of followed accounts belong to.
 pub const fn list_id(id: UserId, side: Direction) -> ListId {
     ListId { kind: side.letter(), owner: id.0 }
 }

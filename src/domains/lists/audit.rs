@@ -54,12 +54,12 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_owners(reader, &sets, found).await?;
     let mut scan = SetScan::start(reader, sets, remedies_for_entry, found).await?;
     loop {
-        let parts = scan.next(reader, found).await?;
-        if parts.is_empty() {
+        let windows = scan.next(reader, found).await?;
+        if windows.is_empty() {
             return Ok(());
         }
-        check_entries(reader, &parts, found).await?;
-        check_blocks(reader, &parts, found).await?;
+        check_entries(reader, &windows, found).await?;
+        check_blocks(reader, &windows, found).await?;
     }
 }
 
@@ -174,31 +174,31 @@ fn remedies_for_entry(set: KeyKind, key: &str, member: u64) -> Vec<Remedy> {
     }
 }
 
-async fn check_entries(reader: &AuditReader, parts: &[SetWindow<KeyKind>], found: &mut Findings) -> Result<(), Error> {
-    let rows = || parts.iter().flat_map(|part| part.rows.iter().map(|row| (part.of, row)));
+async fn check_entries(reader: &AuditReader, windows: &[SetWindow<KeyKind>], found: &mut Findings) -> Result<(), Error> {
+    let rows = || windows.iter().flat_map(|window| window.rows.iter().map(|row| (window.set, row)));
     let members = rows().filter(|(set, _)| matches!(set, KeyKind::Members(_))).map(|(_, row)| UserId(row.member));
     let missing_accounts = reader.missing_accounts(members).await?;
     let listed = rows().filter(|(set, _)| matches!(set, KeyKind::Lists(_))).map(|(_, row)| UserListId(row.member));
     let owners = reader.query(listed, |id| cmd("HGET").arg(keys::list(id)).arg("uid").take()).await?;
     let backs = rows().filter_map(|(set, row)| other_side(set, row));
     let sides = reader.query(backs, |(side, member)| cmd("ZSCORE").arg(side_key(side)).arg(member).take()).await?;
-    for part in parts {
-        for row in &part.rows {
-            match part.of {
-                KeyKind::Lists(owner) => check_listed(reader, part, row, owner, &owners, found),
+    for window in windows {
+        for row in &window.rows {
+            match window.set {
+                KeyKind::Lists(owner) => check_listed(reader, window, row, owner, &owners, found),
                 KeyKind::Removed(list) if !reader.is_young(row.position) => {
                     let settle = Remedy::SettleMembership { list, user: UserId(row.member) };
                     found.add_repairable(
-                        &part.key,
+                        &window.key,
                         format!("{} has left it, but statuses of the account were not removed", row.member),
                         [settle],
                     );
                 }
                 KeyKind::Members(list) if missing_accounts.contains(&UserId(row.member)) => {
                     let settle = Remedy::SettleMembership { list, user: UserId(row.member) };
-                    found.add_repairable(&part.key, format!("{} in it is not an account", row.member), [settle]);
+                    found.add_repairable(&window.key, format!("{} in it is not an account", row.member), [settle]);
                 }
-                KeyKind::Members(_) | KeyKind::Memberships(_) => check_side(reader, part, row, &sides, found),
+                KeyKind::Members(_) | KeyKind::Memberships(_) => check_side(reader, window, row, &sides, found),
                 KeyKind::Removed(_) | KeyKind::List(_) | KeyKind::DeletedLists(_) | KeyKind::Tags(_) => {}
             }
         }
@@ -207,23 +207,23 @@ async fn check_entries(reader: &AuditReader, parts: &[SetWindow<KeyKind>], found
 }
 
 /// No member of a list blocks its owner or is blocked by the owner.
-async fn check_blocks(reader: &AuditReader, parts: &[SetWindow<KeyKind>], found: &mut Findings) -> Result<(), Error> {
+async fn check_blocks(reader: &AuditReader, windows: &[SetWindow<KeyKind>], found: &mut Findings) -> Result<(), Error> {
     let members = || {
-        let of_list = |part: &SetWindow<KeyKind>| if let KeyKind::Members(list) = part.of { Some(list) } else { None };
-        parts.iter().filter_map(move |part| of_list(part).map(|list| (list, part)))
+        let of_list = |window: &SetWindow<KeyKind>| if let KeyKind::Members(list) = window.set { Some(list) } else { None };
+        windows.iter().filter_map(move |window| of_list(window).map(|list| (list, window)))
     };
     let owners = reader.query(members().map(|(list, _)| list), |id| cmd("HGET").arg(keys::list(id)).arg("uid").take()).await?;
     let owner = |list| owners.read::<Option<u64>>(&list).flatten().map(UserId);
-    let owned = || members().filter_map(|(list, part)| Some((list, part, owner(list)?)));
-    let pairs = owned().flat_map(|(_, part, owner)| part.rows.iter().map(move |row| (owner, UserId(row.member))));
+    let owned = || members().filter_map(|(list, window)| Some((list, window, owner(list)?)));
+    let pairs = owned().flat_map(|(_, window, owner)| window.rows.iter().map(move |row| (owner, UserId(row.member))));
     let both = pairs.flat_map(|(a, b)| [(a, b), (b, a)]);
     let blocks = reader.query(both, |(a, b)| cmd("ZSCORE").arg(blocks_key(a)).arg(b.0).take()).await?;
     let is_old = |pair| blocks.score(&pair).is_some_and(|block| !reader.is_young(block));
-    for (list, part, owner) in owned() {
-        for member in part.rows.iter().map(|row| UserId(row.member)) {
+    for (list, window, owner) in owned() {
+        for member in window.rows.iter().map(|row| UserId(row.member)) {
             if is_old((owner, member)) || is_old((member, owner)) {
                 let what = format!("{} in it blocks its owner or is blocked by the owner", member.0);
-                found.add_repairable(&part.key, what, [Remedy::SettleMembership { list, user: member }]);
+                found.add_repairable(&window.key, what, [Remedy::SettleMembership { list, user: member }]);
             }
         }
     }
@@ -232,27 +232,27 @@ async fn check_blocks(reader: &AuditReader, parts: &[SetWindow<KeyKind>], found:
 
 fn check_listed(
     reader: &AuditReader,
-    part: &SetWindow<KeyKind>,
+    window: &SetWindow<KeyKind>,
     row: &Row,
     owner: UserId,
     owners: &ReplyMap<UserListId>,
     found: &mut Findings,
 ) {
     if row.member != row.position {
-        let place = Remedy::PlaceMember { key: part.key.clone(), member: row.member };
+        let place = Remedy::PlaceMember { key: window.key.clone(), member: row.member };
         let what = format!("list {} is not at its own position", row.member);
-        found.add_repairable_with(&part.key, what, row.position.to_string(), [place]);
+        found.add_repairable_with(&window.key, what, row.position.to_string(), [place]);
     }
     match owners.read::<Option<u64>>(&UserListId(row.member)).flatten() {
         Some(other) if other != owner.0 => {
             let list = UserListId(row.member);
-            let (set, record) = (part.key.clone(), keys::list(list));
+            let (set, record) = (window.key.clone(), keys::list(list));
             let settle = Remedy::SettleListOwner { owner, named: UserId(other), list, set, record };
-            found.add_repairable(&part.key, format!("list {} belongs to {other}", row.member), [settle]);
+            found.add_repairable(&window.key, format!("list {} belongs to {other}", row.member), [settle]);
         }
         None if !reader.is_young(row.member) => {
             let end = Remedy::EndList { owner: Some(owner), list: UserListId(row.member) };
-            found.add_repairable(&part.key, format!("there is no list {}", row.member), [end]);
+            found.add_repairable(&window.key, format!("there is no list {}", row.member), [end]);
         }
         _ => {}
     }
@@ -279,13 +279,13 @@ fn side_key(side: KeyKind) -> String {
 
 fn check_side(
     reader: &AuditReader,
-    part: &SetWindow<KeyKind>,
+    window: &SetWindow<KeyKind>,
     row: &Row,
     sides: &ReplyMap<MembershipSide>,
     found: &mut Findings,
 ) {
-    let Some((side, member)) = other_side(part.of, row).filter(|_| !reader.is_young(row.position)) else { return };
-    let settle = match part.of {
+    let Some((side, member)) = other_side(window.set, row).filter(|_| !reader.is_young(row.position)) else { return };
+    let settle = match window.set {
         KeyKind::Memberships(user) => Remedy::SettleMembership { list: UserListId(row.member), user },
         KeyKind::Members(list) | KeyKind::List(list) | KeyKind::Removed(list) => {
             Remedy::SettleMembership { list, user: UserId(row.member) }
@@ -294,12 +294,16 @@ fn check_side(
     };
     match sides.score(&(side, member)) {
         None => {
-            found.add_repairable(&part.key, format!("{} is in it, but {} has no {member}", row.member, side_key(side)), [settle]);
+            found.add_repairable(
+                &window.key,
+                format!("{} is in it, but {} has no {member}", row.member, side_key(side)),
+                [settle],
+            );
         }
         // Reported from one side only.
-        Some(score) if score != row.position && matches!(part.of, KeyKind::Members(_)) => {
+        Some(score) if score != row.position && matches!(window.set, KeyKind::Members(_)) => {
             let what = format!("{} is in it with another membership than in {}", row.member, side_key(side));
-            found.add_repairable_with(&part.key, what, format!("{} and {score}", row.position), [settle]);
+            found.add_repairable_with(&window.key, what, format!("{} and {score}", row.position), [settle]);
         }
         Some(_) => {}
     }

@@ -214,7 +214,7 @@ pub struct ListMutation;
 
 #[Object]
 impl ListMutation {
-    /// Creates a list of accounts that only the viewer can see. An account has at most 50 lists; one more fails with `LIMIT_REACHED`. Requires a
+    /// Creates a list of accounts. Only the viewer can see the list. An account has at most 50 lists; one more fails with `LIMIT_REACHED`. Requires a
     /// session.
     async fn create_user_list(
         &self,

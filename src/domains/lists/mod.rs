@@ -23,7 +23,7 @@
 //! **Audience lists.** The members of a list can see the statuses that its owner has addressed to the list ([`AudienceListFetcher`]). Both are
 //! read from the primary data: the list exists for its owner, and the viewer is a member.
 //!
-//! **Costs.** Any number of lists with their sizes: one pipeline. A page of members: one skeleton, one batch of accounts.
+//! **Costs.** Any number of lists with their sizes: one pipeline. A page of members: one read of its rows, one batch of accounts.
 
 pub mod audit;
 mod graphql;

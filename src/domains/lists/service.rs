@@ -352,7 +352,7 @@ pub async fn lists(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs)
     page::read_page(&UserListListing { app, loaders, owner }, request).await
 }
 
-/// The id under which cursors of [`lists`] are sealed.
+/// The id of the list that cursors of [`lists`] belong to.
 pub const fn lists_id(owner: UserId) -> page::ListId {
     page::ListId { kind: b'n', owner: owner.0 }
 }
@@ -384,7 +384,7 @@ pub async fn members(app: &App, loaders: &Loaders, id: UserListId, args: &PageAr
     page::read_page(&ListMemberListing { app, loaders, id }, request).await
 }
 
-/// The id under which cursors of [`members`] are sealed.
+/// The id of the list that cursors of [`members`] belong to.
 pub const fn members_id(id: UserListId) -> page::ListId {
     page::ListId { kind: b'm', owner: id.0 }
 }

@@ -16,7 +16,7 @@
 //! "Redis in Action" leaves private users and spam controls as an exercise (chapter 8).
 //!
 //! **The policy** ([`policy`]) consists of five pure functions of a [`Relationship`] (of the viewer and an account) and of properties of
-//! the object. It knows accounts, not timelines.
+//! the object. It depends on accounts only, not on timelines.
 //!
 //! | function | decides about |
 //! |---|---|

@@ -56,7 +56,7 @@ pub async fn mute(app: &App, viewer: UserId, other: UserId, seconds: Option<i32>
     charge_change(app, viewer, other).await?;
     let end = duration.map(|duration| app.now() + duration);
     let lease = journal::begin(app, task(viewer, other)).await?;
-    // Before the commit, so that no temporary mute lacks an entry; and behind it, since a sweep may have removed the entry in between.
+    // Before the commit, so that no temporary mute lacks an entry; and after it, since a sweep may have removed the entry in between.
     schedule(app, viewer, end).await?;
     match write(app, viewer, other, end).await? {
         MuteResult::Mutes(_) => {}
@@ -146,7 +146,7 @@ pub async fn sweep(app: &App) -> Result<usize, Error> {
     let due = store::read_due_mutes(app.db(), app.now(), ACCOUNTS).await?;
     for (id, was) in &due {
         if let Err(error) = sweep_account(app, *id, *was).await {
-            // Later, so that the accounts behind this one are not held up.
+            // Postponed, so that it does not delay the accounts after this one.
             tracing::warn!(%error, account = id.0, "ended mutes are removed in an hour");
             store::reschedule(app.db(), *id, *was, Some(app.now() + RETRY_INTERVAL)).await?;
         }
@@ -179,13 +179,13 @@ pub async fn complete(app: &App, from: UserId, to: UserId) -> Result<(), Error> 
 async fn end_mutes(app: &App, id: UserId) -> Result<usize, Error> {
     let now = app.now();
     let ended = store::ended_mutes(app.db(), id, now, PASS).await?;
-    let parts = journal::begin_subtasks(app, ended.iter().map(|other| task(id, *other))).await?;
+    let subtasks = journal::begin_subtasks(app, ended.iter().map(|other| task(id, *other))).await?;
     // The other sides first: if the process dies in between, the next sweep finds the mutes again.
     sides::remove_other(app.db(), OneWayRelation::Mute, &ended, id).await?;
     for changed in store::end_mutes(app.db(), id, now, &ended).await? {
         settle(app, id, changed).await?;
     }
-    parts.ack(app);
+    subtasks.ack(app);
     Ok(ended.len())
 }
 
@@ -239,7 +239,7 @@ pub struct MutedUser {
     pub mute: Mute,
 }
 
-/// A page of the accounts that the viewer mutes, newest mute first, with the mutes' ids as positions. One skeleton, one batch of accounts and
+/// A page of the accounts that the viewer mutes, newest mute first, with the mutes' ids as positions. One read of rows, one batch of accounts and
 /// one of ends.
 ///
 /// # Errors
@@ -249,7 +249,7 @@ pub async fn mutes(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs
     page::read_page(&MuteListing { app, loaders, viewer }, request).await
 }
 
-/// The id under which cursors of [`mutes`] are sealed.
+/// The id of the list that cursors of [`mutes`] belong to.
 pub const fn mutes_id(viewer: UserId) -> ListId {
     ListId { kind: b'u', owner: viewer.0 }
 }

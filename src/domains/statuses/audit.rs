@@ -245,13 +245,13 @@ async fn check_sets(reader: &AuditReader, sets: Vec<(Set, String)>, found: &mut 
     check_owners(reader, &sets, found).await?;
     let mut scan = SetScan::start(reader, sets, remedies_for_entry, found).await?;
     loop {
-        let parts = scan.next(reader, found).await?;
-        if parts.is_empty() {
+        let windows = scan.next(reader, found).await?;
+        if windows.is_empty() {
             return Ok(());
         }
         let (own, edges): (Vec<_>, Vec<_>) =
-            parts.into_iter().partition(|part| matches!(part.of, Set::Profile(_) | Set::Pins(_)));
-        let (quotes, edges): (Vec<_>, Vec<_>) = edges.into_iter().partition(|part| matches!(part.of, Set::Quotes(_)));
+            windows.into_iter().partition(|window| matches!(window.set, Set::Profile(_) | Set::Pins(_)));
+        let (quotes, edges): (Vec<_>, Vec<_>) = edges.into_iter().partition(|window| matches!(window.set, Set::Quotes(_)));
         check_edges(reader, &edges, found).await?;
         quotes::check_quoting(reader, &quotes, found).await?;
         check_own(reader, &own, found).await?;
@@ -304,26 +304,26 @@ fn remedies_for_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
 }
 
 /// A profile and pins have statuses of their account only.
-async fn check_own(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
-    let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
+async fn check_own(reader: &AuditReader, windows: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
+    let ids = windows.iter().flat_map(|window| window.rows.iter().map(|row| StatusId(row.member)));
     let status_records = status_records(reader, ids).await?;
-    for part in parts {
-        let Some(owner) = part.of.owner() else { continue };
-        for row in &part.rows {
+    for window in windows {
+        let Some(owner) = window.set.owner() else { continue };
+        for row in &window.rows {
             let id = row.member;
-            if matches!(part.of, Set::Profile(_)) && id != row.position {
+            if matches!(window.set, Set::Profile(_)) && id != row.position {
                 let what = format!("status {id} is not at its own position");
-                let place = Remedy::PlaceMember { key: part.key.clone(), member: id };
-                found.add_repairable_with(&part.key, what, row.position.to_string(), [place]);
+                let place = Remedy::PlaceMember { key: window.key.clone(), member: id };
+                found.add_repairable_with(&window.key, what, row.position.to_string(), [place]);
             }
             match status_records.get(&StatusId(id)) {
                 Some(StatusRecord::By(author)) if *author != owner => {
                     let unlist = Remedy::Unlist { owner, status: StatusId(id) };
-                    found.add_repairable(&part.key, format!("status {id} is by {}", author.0), [unlist]);
+                    found.add_repairable(&window.key, format!("status {id} is by {}", author.0), [unlist]);
                 }
                 Some(StatusRecord::Missing) => {
                     let settle = Remedy::SettleStatus { author: owner, status: StatusId(id) };
-                    found.add_repairable(&part.key, format!("there is no status {id}"), [settle]);
+                    found.add_repairable(&window.key, format!("there is no status {id}"), [settle]);
                 }
                 _ => {}
             }

@@ -85,7 +85,7 @@ object! {
         /// Number of accounts that have reposted this status, also those whose repost the viewer cannot see.
         "repostCount" repost_count: u64 = seen.status.reposts.0;
 
-        /// Who may reply to this status, as its author has chosen. The author always may.
+        /// Who may reply to this status, as set by its author. The author may always reply.
         "replyPolicy" reply_policy: ReplyPolicy = seen.status.reply_policy;
 
         direct "author" = UserObject(seen.author.clone()?);

@@ -16,8 +16,8 @@
 //! | `answered:{uid}` | ZSET | places of deleted statuses to which there were replies | 1,000,000, the newest |
 //! | `profile:{uid}` | ZSET | status id → itself: the author's statuses | 1,000,000, then `LIMIT_REACHED` |
 //!
-//! After "Redis in Action" 8.2 and 8.4; likes after the votes of its chapter 1. Each status has its own tag, so the statuses of a famous
-//! author spread over a cluster.
+//! Based on "Redis in Action" 8.2 and 8.4; likes on the votes of its chapter 1. Each status has its own tag, so the statuses of an author with many followers
+//! are distributed over a cluster.
 //!
 //! **Invariants.** `likes` equals the size of `likers`. Every entry of a profile is a status of that author, and the author's `posts`
 //! equals the size of the profile. Each pair changes in one script. A deleted status is hidden from every reader at once, and so is a
@@ -27,21 +27,22 @@
 //! `status:{id}` that of `reposters:{id}`. A pin is a status in the account's profile: the script that removes a
 //! status from the profile removes its pin.
 //!
-//! **Audiences.** A status is pushed to the same feeds whatever its audience is, and is hidden by the policy when it is read ([`service::facts`]): a
-//! change of the audience is one script on the status, moves no entry, and can be reversed exactly. What it costs is that followers who cannot see a
-//! status skip it in their homes. The posts of an account with many followers are merged on read, so a status for few does not cost a push to many.
+//! **Audiences.** A status is pushed to the same feeds for every audience, and is hidden by the policy when it is read ([`service::facts`]): a
+//! change of the audience is one script on the status, moves no entry, and can be reversed exactly. The disadvantage: the homes of followers who cannot see a
+//! status have an entry for it, which reads skip. The statuses of an account with many followers are merged on read, so a status for few accounts is not
+//! pushed to many homes.
 //! The members of an audience list (the hash field `circle`) are read with the status, in the round trip of the authors.
 //!
 //! **Edits.** The current text is in the HASH; the script that replaces it appends the text before to the LIST, and deletion removes both.
 //!
-//! **Bookmarks** are known to the account alone: they change no count of the status, and no event reports them.
+//! **Bookmarks** are visible to the account alone: they change no count of the status, and no event reports them.
 //!
-//! **Quotes.** A status names the one that it quotes, and its tombstone does. The quoted one has the set of those that quote it; `quotes` equals its size.
-//! Whether a quoted status is shown is decided when it is read, as for a repost by the author of the quote.
+//! **Quotes.** A status has the id of the status that it quotes, and so has its tombstone. The quoted status has the set of those that quote it; `quotes`
+//! equals its size. Whether a quoted status is shown is decided when it is read, by the rule for a repost by the author of the quote.
 //!
 //! **Reposts** are visible while the status is public and no block separates its author and the account. That is decided when they are read. The timelines,
-//! a higher layer, bring them to homes and lists. A repost that was undone is published between the commit and the removal of the account's side, so that
-//! whoever completes an interrupted change finds on that side what to publish. A deleted status is published to the feeds into which it was reposted
+//! a higher layer, push them to homes and lists. The undoing of a repost is published between the commit and the removal of the account's side, so that
+//! the repair of an interrupted change finds on that side what to publish. The deletion of a status is published to the feeds into which it was reposted
 //! while its reposters are removed, a thousand at a time.
 //!
 //! **Costs.** Any number of statuses with the viewer's likes and bookmarks: one pipeline. The bookmarks are one ZMSCORE in it; they are not read if the

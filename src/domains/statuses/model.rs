@@ -52,7 +52,7 @@ pub struct Status {
     pub audience: ChosenAudience,
     /// The mentions, tags and links in the text.
     pub entities: TextEntities,
-    /// What it replies to.
+    /// The parent, if it is a reply.
     pub reply: Option<ReplyRef>,
     /// Who may reply to it.
     pub reply_policy: ReplyPolicy,
@@ -91,7 +91,7 @@ impl Status {
         }
     }
 
-    /// What a reply to it refers to.
+    /// The reference that a reply to it stores.
     pub fn as_parent(&self) -> ReplyRef {
         let (root, depth) = self.reply.map_or((self.id, 0), |reply| (reply.root, reply.depth));
         ReplyRef { parent: self.id, root, depth: depth + 1, parent_author: Some(self.author) }
@@ -111,7 +111,7 @@ impl Status {
 /// Kind of mark that an account puts on a status: a bookmark or a repost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
-    /// A bookmark, which nobody else knows of.
+    /// A bookmark, which only the account can see.
     Bookmark,
     /// A repost.
     Repost,
@@ -245,11 +245,11 @@ pub struct StatusDraft {
     pub audience: AudienceInput,
     /// The global id of what it replies to, as the client sent it.
     pub reply_to: Option<String>,
-    /// What it replies to, or why that is refused.
+    /// The parent of the reply, or the refusal.
     pub reply: Option<Result<ReplyRef, UserError>>,
     /// The global id of what it quotes, as the client sent it.
     pub quoted: Option<String>,
-    /// What it quotes, or why that is refused.
+    /// The quoted status, or the refusal.
     pub quote: Option<Result<StatusId, UserError>>,
     /// Who may reply to it.
     pub reply_policy: ReplyPolicy,

@@ -78,7 +78,7 @@ pub struct NewStatus {
     pub followers: FollowerStats,
     /// The entry in the journal.
     pub lease: EntryLease,
-    /// What was derived from the status. The caller settles it after the first homes, which is the check that the status was not deleted meanwhile.
+    /// The data that was derived from the status. The caller settles it after the first homes; this also checks that the status was not deleted meanwhile.
     pub derived: DerivedData,
 }
 

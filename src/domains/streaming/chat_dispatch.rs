@@ -1,5 +1,5 @@
-//! The dispatch of events of chats. An event finds its subscriptions by the members of the chat that are connected to this process: never by asking each
-//! subscription. One task reads the members, for many events in one pipeline, and hands the events out in the order of the log.
+//! The dispatch of events of chats. An event finds its subscriptions by the members of the chat that are connected to this process: no
+//! subscription is compared. One task reads the members, for many events in one pipeline, and dispatches the events in the order of the log.
 
 use super::envelope::Envelope;
 use super::event_source::RETRY_DELAY;
@@ -52,7 +52,7 @@ impl ChatInterest {
         self.id
     }
 
-    /// Returns a receiver of whether the interest is found by events: always.
+    /// Returns a receiver of whether events find the interest: always `true`.
     pub(super) fn indexed(&self) -> IndexedReceiver {
         self.indexed.clone()
     }
@@ -61,7 +61,7 @@ impl ChatInterest {
 impl Drop for ChatInterest {
     fn drop(&mut self) {
         let mut state = self.hub.state();
-        // A newer instance may have taken this one's place.
+        // A newer instance may have replaced this one.
         if state.chats.get(&self.viewer).is_some_and(|(_, it)| it.strong_count() == 0) {
             state.chats.remove(&self.viewer);
         }
@@ -93,7 +93,7 @@ impl Hub {
         interest
     }
 
-    /// Hands an event of a chat to the task.
+    /// Enqueues an event of a chat for the task.
     pub(super) async fn deliver_to_chat(&self, delivery: ChatDelivery) {
         let deliveries = self.state().chat_deliveries.clone();
         if let Some(deliveries) = deliveries {
@@ -128,25 +128,26 @@ async fn dispatch_all(app: App, hub: Hub, mut deliveries: mpsc::Receiver<ChatDel
             }
         };
         for (delivery, recipients) in batch.drain(..).zip(recipients) {
-            hand_out(&hub, &delivery, &recipients).await;
+            enqueue_for(&hub, &delivery, &recipients).await;
         }
     }
 }
 
 /// Appends an event to the queues of the subscriptions of these accounts, in bounded steps.
-async fn hand_out(hub: &Hub, delivery: &ChatDelivery, recipients: &[UserId]) {
-    let mut keys = interests(&hub.state(), recipients);
+async fn enqueue_for(hub: &Hub, delivery: &ChatDelivery, recipients: &[UserId]) {
+    let mut interests = interests_of(&hub.state(), recipients);
     let mut served = (0, 0);
-    while !keys.is_empty() {
-        let queues = next_queues(&hub.state(), &mut keys, &mut served, delivery.last);
+    while !interests.is_empty() {
+        let queues = next_queues(&hub.state(), &mut interests, &mut served, delivery.last);
         queues.iter().for_each(|queue| queue.push(delivery.envelope.clone()));
         yield_now().await;
     }
 }
 
 /// The interests of those accounts that are connected, in descending order.
-fn interests(state: &HubState, accounts: &[UserId]) -> Vec<InterestId> {
-    let mut keys: Vec<InterestId> = accounts.iter().filter_map(|account| state.chats.get(account).map(|(id, _)| *id)).collect();
-    keys.sort_unstable_by(|a, b| b.cmp(a));
-    keys
+fn interests_of(state: &HubState, accounts: &[UserId]) -> Vec<InterestId> {
+    let mut interests: Vec<InterestId> =
+        accounts.iter().filter_map(|account| state.chats.get(account).map(|(id, _)| *id)).collect();
+    interests.sort_unstable_by(|a, b| b.cmp(a));
+    interests
 }

@@ -27,7 +27,7 @@ pub struct ChatStream {
     pub(super) cursors: Cursors,
     pub(super) interest: Arc<ChatInterest>,
     /// The position in the log, and the rows that the client has been shown already.
-    pub(super) place: ChatResumePoint,
+    pub(super) resume_point: ChatResumePoint,
     pub(super) subscription: Option<HubSubscription>,
     /// Events that were read and not sent yet.
     pub(super) pending: VecDeque<Arc<ChatEnvelope>>,
@@ -63,16 +63,16 @@ impl ChatStream {
             let id = ChatMessageId { chat: rows.chat, sequence };
             rows.next += 1;
             if sequence < rows.last {
-                self.place.advance_to_row(rows.event.0, rows.event.1, sequence);
+                self.resume_point.advance_to_row(rows.event.0, rows.event.1, sequence);
             } else {
-                self.place.advance_to(&rows.position_after);
+                self.resume_point.advance_to(&rows.position_after);
                 let is_over = sequence > rows.last;
                 self.rows = None;
                 if is_over {
                     return None;
                 }
             }
-            if !self.place.take_shown(id) {
+            if !self.resume_point.take_shown(id) {
                 let row = ChatEvent::Rows { from: sequence, to: sequence };
                 return Some(self.outgoing(OutgoingEventKind::Chat(id.chat, row), Some(envelope_id)));
             }
@@ -81,7 +81,7 @@ impl ChatStream {
 
     fn outgoing(&self, kind: OutgoingEventKind, envelope_id: Option<u64>) -> OutgoingEvent {
         OutgoingEvent {
-            cursor: self.place.encode(&self.cursors, chats::events_id(self.interest.viewer())),
+            cursor: self.resume_point.encode(&self.cursors, chats::events_id(self.interest.viewer())),
             kind,
             author: None,
             names: Vec::new(),
@@ -127,7 +127,7 @@ impl EventSource for ChatStream {
     }
 
     fn covers(&self, event: &Event) -> bool {
-        !matches!(event.chat, Some(ChatEvent::Typing(_))) && self.place.position.covers(event)
+        !matches!(event.chat, Some(ChatEvent::Typing(_))) && self.resume_point.position.covers(event)
     }
 
     fn advance(&mut self, next: &ChatEnvelope) -> Option<OutgoingEvent> {
@@ -136,7 +136,7 @@ impl EventSource for ChatStream {
             ChatEvent::Rows { from, to } => {
                 self.rows = Some(PendingRows {
                     chat,
-                    next: self.place.next_row(&next.event, from),
+                    next: self.resume_point.next_row(&next.event, from),
                     last: to,
                     event: (next.event.shard, next.event.id),
                     position_after: next.position_after.clone(),
@@ -147,40 +147,40 @@ impl EventSource for ChatStream {
             // It is not in the log: its cursor is that of the event before.
             ChatEvent::Typing(_) => Some(self.outgoing(OutgoingEventKind::Chat(chat, event), Some(next.id))),
             _ => {
-                self.place.advance_to(&next.position_after);
+                self.resume_point.advance_to(&next.position_after);
                 Some(self.outgoing(OutgoingEventKind::Chat(chat, event), Some(next.id)))
             }
         }
     }
 
-    fn skip_gap(&mut self, reason: GapReason, mut behind: LogPosition) -> OutgoingEvent {
+    fn skip_gap(&mut self, reason: GapReason, mut position: LogPosition) -> OutgoingEvent {
         if reason == GapReason::TooSlow {
-            behind.join(&self.place.position);
+            position.join(&self.resume_point.position);
         }
-        self.place = ChatResumePoint::new(behind, &[]);
+        self.resume_point = ChatResumePoint::new(position, &[]);
         self.outgoing(OutgoingEventKind::Gap(reason), None)
     }
 
     async fn read_log(&mut self) -> Result<Option<(GapReason, LogPosition)>, Error> {
-        let found = match LogPage::read(&self.app, &self.place.position).await? {
+        let found = match LogPage::read(&self.app, &self.resume_point.position).await? {
             LogPage::Events(found) => found,
             LogPage::Gap(reason, end) => return Ok(Some((reason, end))),
         };
         if found.is_empty() {
             let interest = Interest::Chats(self.interest.clone());
-            self.subscription = self.hub.subscribe(&self.app, self.term_hasher, &interest, &self.place.position).await;
+            self.subscription = self.hub.subscribe(&self.app, self.term_hasher, &interest, &self.resume_point.position).await;
             return Ok(None);
         }
-        let (mut behind, mut candidates) = (self.place.position.clone(), Vec::new());
+        let (mut position_after, mut candidates) = (self.resume_point.position.clone(), Vec::new());
         for event in found {
-            behind.advance_to(&event);
-            if let Some((chat, happened)) = event.in_chat() {
-                candidates.push((chat, happened, Envelope::new(event, behind.clone())));
+            position_after.advance_to(&event);
+            if let Some((chat, chat_event)) = event.in_chat() {
+                candidates.push((chat, chat_event, Envelope::new(event, position_after.clone())));
             }
         }
         let concerning = self.keep_for_viewer(without_earlier_positions(candidates)).await?;
         if concerning.is_empty() {
-            self.place.advance_to(&behind);
+            self.resume_point.advance_to(&position_after);
         }
         self.pending.extend(concerning);
         Ok(None)

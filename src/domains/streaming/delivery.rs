@@ -20,7 +20,7 @@ pub(super) struct Delivery {
     term_hasher: TermHasher,
     search: IndexSearch,
     /// Matching interests that have not been served, in descending order; `None` while the search is running.
-    keys: Option<Vec<InterestId>>,
+    interests: Option<Vec<InterestId>>,
     /// The last subscription that was served.
     served: SubscriberId,
     /// The newest subscription when the delivery began.
@@ -44,7 +44,7 @@ impl Delivery {
             return None;
         }
         let envelope = Envelope::new(event, position.clone());
-        Some(Self { envelope, term_hasher, search, keys: None, served: (0, 0), last: state.last_number })
+        Some(Self { envelope, term_hasher, search, interests: None, served: (0, 0), last: state.last_number })
     }
 
     /// Does the next step; `false` after the last.
@@ -53,17 +53,17 @@ impl Delivery {
             self.search.step(&hub.state().index, &self.term_hasher, &self.envelope.event);
             return true;
         }
-        let keys = self.keys.get_or_insert_with(|| {
-            let mut keys = std::mem::take(&mut self.search.found);
-            keys.sort_unstable();
-            keys.dedup();
-            keys.reverse();
-            keys
+        let interests = self.interests.get_or_insert_with(|| {
+            let mut interests = std::mem::take(&mut self.search.found);
+            interests.sort_unstable();
+            interests.dedup();
+            interests.reverse();
+            interests
         });
-        let queues = next_queues(&hub.state(), keys, &mut self.served, self.last);
+        let queues = next_queues(&hub.state(), interests, &mut self.served, self.last);
         // Outside of the lock, since this wakes the readers.
         queues.iter().for_each(|queue| queue.push(self.envelope.clone()));
-        !keys.is_empty()
+        !interests.is_empty()
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
     fn join(hub: &Hub, filter: Filter) -> HubSubscription {
         let interest = Interest::Public(hub.interest(None, filter));
         settle(hub);
-        hub.try_subscribe(&interest, &begin()).expect("nothing was handed out")
+        hub.try_subscribe(&interest, &begin()).expect("nothing was dispatched")
     }
 
     /// A simulation whose parts advance one step at a time, in any order.
@@ -197,7 +197,7 @@ mod tests {
         authors: u64,
         interest: Interest,
         joined: Option<HubSubscription>,
-        place: LogPosition,
+        position: LogPosition,
         /// The events that were received, and the length of the log when the subscription began.
         received: Vec<EventId>,
         from: usize,
@@ -212,11 +212,11 @@ mod tests {
         }
 
         fn open(&mut self, authors: u64) {
-            let mut place = begin();
-            self.log.iter().for_each(|event| place.advance_to(event));
+            let mut position = begin();
+            self.log.iter().for_each(|event| position.advance_to(event));
             let interest = Interest::Public(self.hub.interest(None, follow(authors)));
             let from = self.log.len();
-            self.all.push(TestSubscription { authors, interest, joined: None, place, received: Vec::new(), from });
+            self.all.push(TestSubscription { authors, interest, joined: None, position, received: Vec::new(), from });
         }
 
         /// Runs the next step of the hub's task; `false` if there is nothing to do.
@@ -240,9 +240,9 @@ mod tests {
             if let Some(joined) = &it.joined {
                 return match joined.queue.next().now_or_never() {
                     Some(QueueItem::Event(next)) => {
-                        if !it.place.covers(&next.event) {
+                        if !it.position.covers(&next.event) {
                             it.received.push(next.event.id);
-                            it.place.join(&next.position_after);
+                            it.position.join(&next.position_after);
                         }
                         true
                     }
@@ -250,13 +250,13 @@ mod tests {
                     None => false,
                 };
             }
-            let missed: Vec<&Event> = self.log.iter().filter(|event| !it.place.covers(event)).collect();
+            let missed: Vec<&Event> = self.log.iter().filter(|event| !it.position.covers(event)).collect();
             if missed.is_empty() {
-                it.joined = self.hub.try_subscribe(&it.interest, &it.place);
+                it.joined = self.hub.try_subscribe(&it.interest, &it.position);
                 return it.joined.is_some();
             }
             for event in missed {
-                it.place.advance_to(event);
+                it.position.advance_to(event);
                 it.received.extend(it.interest.matches(&HASHER, event).then_some(event.id));
             }
             true
@@ -328,7 +328,7 @@ mod tests {
             repost: None,
             chat: None,
         };
-        let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("it is wanted");
+        let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("a subscription matches");
         while delivery.step(&hub) {}
         assert!(other.queue.next().now_or_never().is_some() && third.queue.next().now_or_never().is_none());
         drop((other, third));
@@ -343,7 +343,7 @@ mod tests {
         let all: Vec<HubSubscription> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
         let (id, terms) = (EventId { at: 1, number: 0 }, HASHER.status(UserId(2), "", None));
         let posted = Event { shard: 0, id, kind: EventKind::Posted, status: StatusId(1), terms, repost: None, chat: None };
-        let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("it is wanted");
+        let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("a subscription matches");
         let (mut delivered, mut has_more) = (0, true);
         while has_more {
             has_more = delivery.step(&hub);
@@ -372,15 +372,15 @@ mod tests {
     async fn a_gap_is_dispatched_to_earlier_subscriptions_only() {
         let hub = hub();
         let all: Vec<HubSubscription> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
-        let place = LogPosition(vec![EventId { at: 9, number: 0 }; SHARDS]);
-        let mut gap = Box::pin(hub.dispatch_gap(GapReason::Lost, place.clone(), 1));
+        let position = LogPosition(vec![EventId { at: 9, number: 0 }; SHARDS]);
+        let mut gap = Box::pin(hub.dispatch_gap(GapReason::Lost, position.clone(), 1));
         let has_gap =
             |joined: &&HubSubscription| matches!(joined.queue.next().now_or_never(), Some(QueueItem::Gap(GapReason::Lost, _)));
         assert!(gap.as_mut().now_or_never().is_none(), "the dispatch takes several steps");
         assert_eq!(all.iter().filter(has_gap).count(), STEP, "the first step");
         let interest = Interest::Public(hub.interest(None, follow(3)));
         assert!(hub.try_subscribe(&interest, &begin()).is_none(), "a new subscription must first read the log");
-        let late = hub.try_subscribe(&interest, &place).expect("the new subscription is past the gap");
+        let late = hub.try_subscribe(&interest, &position).expect("the new subscription is past the gap");
         gap.await;
         assert_eq!(all.iter().filter(has_gap).count(), 2 * STEP);
         assert!(late.queue.next().now_or_never().is_none());

@@ -46,8 +46,8 @@ impl<E, P: Clone> EventQueue<E, P> {
     }
 
     /// Replaces the queue by a gap.
-    pub(super) fn replace_with_gap(&self, reason: GapReason, place: P) {
-        *self.items.lock().unwrap_or_else(PoisonError::into_inner) = VecDeque::from([QueueItem::Gap(reason, place)]);
+    pub(super) fn replace_with_gap(&self, reason: GapReason, position: P) {
+        *self.items.lock().unwrap_or_else(PoisonError::into_inner) = VecDeque::from([QueueItem::Gap(reason, position)]);
         self.more.notify_one();
     }
 

@@ -40,7 +40,7 @@ pub(super) trait EventSource: Send {
     /// Whether an event was read before the subscription joined the hub.
     fn covers(&self, event: &Self::Event) -> bool;
 
-    /// Advances past an event. Returns the event if the subscription wants it.
+    /// Advances past an event. Returns the event if the subscription sends it.
     fn advance(&mut self, next: &Envelope<Self::Event, Self::Position>) -> Option<OutgoingEvent>;
 
     /// Advances past a gap, and returns the event that announces the gap.

@@ -127,7 +127,7 @@ impl Drop for FeedSources {
     fn drop(&mut self) {
         let terms = self.sources().terms.to_vec();
         let mut state = self.hub.state();
-        // A newer instance may have taken this one's place.
+        // A newer instance may have replaced this one.
         if state.feeds.get(&self.feed.tag()).is_some_and(|it| it.strong_count() == 0) {
             state.feeds.remove(&self.feed.tag());
         }
@@ -147,7 +147,7 @@ impl Hub {
         // Watched first, so that changes during the read are noticed.
         let watch = self.watch(app, term_hasher, feed.tag());
         let sources = self.find_feed(feed, owner, watch);
-        // Another request may be about to read them; unread sources would count as none.
+        // Another request may be about to read them. Without this read, the feed would have no sources until then.
         if sources.edges().is_none() {
             self.load(app, term_hasher, &sources).await?;
         }
@@ -172,7 +172,7 @@ impl Hub {
 
     /// Reads the sources of a feed again. Returns when the index has them.
     pub(super) async fn load(&self, app: &App, term_hasher: TermHasher, sources: &FeedSources) -> Result<(), Error> {
-        // Read behind the version: a choice that is made in between has a later one.
+        // Read after the version: a choice that is made in between has a later version.
         let (mut authors, edges) = timelines::sources_and_version(app, sources.feed).await?;
         // Read after the version: later ones are read again.
         let tags = timelines::tags(app, sources.feed).await?;

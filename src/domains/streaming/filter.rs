@@ -1,4 +1,4 @@
-//! Filters of the public stream, of tags and of mentions: validation, matching, and their entries in the index.
+//! Filters of the public stream, of tags and of mentions: their validation, which events they match, and their entries in the index.
 
 use super::grid::cells_of;
 use super::model::{BoundingBox, FilterInput};
@@ -9,48 +9,48 @@ use crate::platform::events::{Event, SAMPLE_RING, TermHasher};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
-/// The most phrases, logins and boxes of a filter.
+/// The maximum numbers of phrases, logins and boxes of a filter.
 const MAX_LENGTH: [(&str, usize); 3] = [("track", 400), ("follow", 5_000), ("locations", 25)];
-/// The most bytes and the most words of a phrase.
+/// The maximum number of bytes and of words of a phrase.
 const PHRASE: (usize, usize) = (240, 20);
-/// The most bytes of a sample's name.
+/// The maximum number of bytes of `identifier`.
 const IDENTIFIER: usize = 64;
 
-/// Places on the ring of samples that share an index entry.
+/// The number of positions on the ring of samples that share an index entry.
 const RING_SEGMENT: u64 = 500;
 
-/// A validated filter of the public stream, or that of a tag or of mentions. Equal filters have equal values: their lists are sorted and have no duplicates.
+/// A validated filter of the public stream, of a tag, or of mentions. Equal filters have equal values: their lists are sorted and have no duplicates.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Filter {
-    /// An arc of the ring of samples.
+    /// Statuses whose position on the ring of samples is on this arc.
     Sample(RingArc),
-    /// All words of any one phrase. Each phrase is sorted, none is empty.
+    /// Phrases: statuses that contain all words of at least one of them. The words of each phrase are sorted; no phrase is empty.
     Track(Vec<Vec<u32>>),
-    /// Terms of authors, of mentions of logins that no account has, and names of mentioned accounts.
+    /// Statuses by, or mentioning, accounts: the hashes of the authors, of the mentions of logins that no account has, and of the mentioned accounts.
     Follow(Vec<u64>, Vec<u32>, Vec<u64>),
-    /// Boxes.
+    /// Statuses posted in any of these boxes.
     Locations(Vec<BoundingBox>),
-    /// A name by which statuses are indexed, in statuses that are not by this author.
+    /// Statuses with a tag or a mentioned account, by its hash, except those by this author.
     Name(u64, Option<u64>),
 }
 
-/// An arc of the ring of samples. Under one name, a sample of fewer percent is part of every larger one.
+/// An arc of the ring of samples. Samples with one `identifier` begin at one position, so a smaller sample is part of every larger one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RingArc {
-    /// The first place.
+    /// The first position.
     pub(super) start: u64,
-    /// The number of places.
+    /// The number of positions.
     pub(super) length: u64,
 }
 
 impl RingArc {
-    /// Whether the arc contains a place.
-    pub(super) const fn contains(self, place: u64) -> bool {
-        (place + SAMPLE_RING - self.start) % SAMPLE_RING < self.length
+    /// Whether the arc contains a position.
+    pub(super) const fn contains(self, position: u64) -> bool {
+        (position + SAMPLE_RING - self.start) % SAMPLE_RING < self.length
     }
 }
 
-/// A filter that is ready, or the logins that must be looked up first.
+/// The result of [`check`]: a complete filter, or the logins of `follow`, which must be looked up first.
 pub(super) enum ParsedFilter {
     Ready(Filter),
     Logins(Vec<String>),
@@ -68,13 +68,13 @@ impl Filter {
                     || terms.has_any_name(accounts)
                     || terms.all_words().any(|word| mentions.binary_search(&word).is_ok())
             }
-            Self::Locations(areas) => terms.place.is_some_and(|place| areas.iter().any(|area| area.contains(place))),
+            Self::Locations(areas) => terms.location.is_some_and(|location| areas.iter().any(|area| area.contains(location))),
             Self::Name(name, other_than) => terms.names.binary_search(name).is_ok() && Some(terms.author) != *other_than,
         }
     }
 
-    /// Whether the filter, which matches an edit, does so by the text before the edit alone: the status leaves its stream. A tag and mentions receive
-    /// the deletion under the names of all texts, and need not know it.
+    /// Whether the filter, which matches an edit, matches only the text before the edit: then this is the status's last event in the stream. Always `false`
+    /// for a tag and for mentions: a deletion has the names of the texts before and after edits, so their streams still receive it.
     pub(super) fn is_left_by(&self, event: &Event) -> bool {
         let terms = &event.terms;
         match self {
@@ -88,19 +88,22 @@ impl Filter {
         }
     }
 
-    /// Whether one part of the filter matches an event that was found by an index entry of this part.
+    /// Whether a part of the filter (a phrase or a box) matches an event, given that an index entry of this part has matched the event.
     pub(super) fn part_matches(&self, part: u32, term_hasher: &TermHasher, event: &Event) -> bool {
         let part = part as usize;
         match self {
             Self::Sample(_) | Self::Name(..) => self.matches(term_hasher, event),
             Self::Track(phrases) => phrases.get(part).is_some_and(|phrase| event.terms.has_all(phrase)),
-            // The index entry says it all.
+            // The index entry is the whole condition.
             Self::Follow(..) => true,
-            Self::Locations(areas) => event.terms.place.zip(areas.get(part)).is_some_and(|(place, area)| area.contains(place)),
+            Self::Locations(areas) => {
+                event.terms.location.zip(areas.get(part)).is_some_and(|(location, area)| area.contains(location))
+            }
         }
     }
 
-    /// A filter for statuses by, or mentioning, any of these accounts, by whichever login, and for those mentioning `logins`, which no account has.
+    /// A filter for statuses by any of these accounts, or mentioning them by their current or an earlier login, or mentioning one of `logins`, which no
+    /// account has.
     pub(super) fn follow(term_hasher: &TermHasher, logins: &[String], accounts: &[UserId]) -> Self {
         let authors: BTreeSet<u64> = accounts.iter().map(|id| term_hasher.author(*id)).collect();
         let mentions: BTreeSet<u32> = logins.iter().map(|login| term_hasher.mention(login)).collect();
@@ -118,7 +121,7 @@ impl Filter {
             Self::Sample(arc) => {
                 ring_segments_of(*arc).map(|term| IndexEntry { kind: TermKind::Sample, term, part: 0 }).collect()
             }
-            // Any word would do: the frequency of words is unknown.
+            // One word of each phrase is indexed. Which one does not matter, since the frequency of words is unknown.
             Self::Track(phrases) => {
                 let last = phrases.iter().zip(parts).filter_map(|(phrase, part)| Some((*phrase.last()?, part)));
                 last.map(|(word, part)| IndexEntry { kind: TermKind::Word, term: word.into(), part }).collect()
@@ -150,7 +153,7 @@ impl Filter {
                     phrase.iter().for_each(|word| number((*word).into()));
                 }
             }
-            // The names of accounts follow from the authors.
+            // The hashes of mentioned accounts are not needed: they are of the same accounts as the authors.
             Self::Follow(authors, mentions, _) => {
                 [2, authors.len() as u64].into_iter().for_each(&mut number);
                 authors.iter().copied().for_each(&mut number);
@@ -168,9 +171,9 @@ impl Filter {
     }
 }
 
-/// The number of the ring segment that contains a position.
-pub(super) const fn ring_segment_of(place: u64) -> u64 {
-    place / RING_SEGMENT
+/// The number of the segment of the ring that contains a position. The positions of a segment share an index entry.
+pub(super) const fn ring_segment_of(position: u64) -> u64 {
+    position / RING_SEGMENT
 }
 
 /// The numbers of the ring segments that an arc overlaps, each once.
@@ -180,10 +183,10 @@ fn ring_segments_of(arc: RingArc) -> impl Iterator<Item = u64> {
     (0..count).map(move |step| (arc.start / RING_SEGMENT + step) % all)
 }
 
-/// Validates a filter.
+/// Validates the filter of a request. Does no I/O: the logins of `follow` are returned, to be looked up.
 ///
 /// # Errors
-/// `BAD_USER_INPUT` for no or several kinds, and for a kind that is out of bounds.
+/// `BAD_USER_INPUT` unless exactly one of the kinds is given, and for values that are out of bounds.
 pub(super) fn check(term_hasher: &TermHasher, input: FilterInput) -> Result<ParsedFilter, Error> {
     let refused = |why: String| Err(Error::BadUserInput(why));
     let kinds = [input.sample.is_some(), input.track.is_some(), input.follow.is_some(), input.locations.is_some()];
@@ -194,23 +197,23 @@ pub(super) fn check(term_hasher: &TermHasher, input: FilterInput) -> Result<Pars
     let lengths = [lengths[0], lengths[1], input.locations.as_ref().map(Vec::len)];
     for ((name, most), length) in MAX_LENGTH.into_iter().zip(lengths) {
         if length.is_some_and(|length| length == 0 || length > most) {
-            return refused(format!("`{name}` has 1 to {most} elements."));
+            return refused(format!("`{name}` must have 1 to {most} elements."));
         }
     }
     if let Some(percent) = input.sample {
         let identifier = input.identifier.unwrap_or_default();
         if !(percent > 0.0 && percent <= 100.0) {
-            return refused(format!("`percent` is {percent}: it is above 0 and at most 100."));
+            return refused(format!("`percent` must be above 0 and at most 100, not {percent}."));
         }
         if identifier.len() > IDENTIFIER {
-            return refused(format!("`identifier` has at most {IDENTIFIER} bytes."));
+            return refused(format!("`identifier` must have at most {IDENTIFIER} bytes."));
         }
-        // A percentage without an exact double must not add a place.
+        // A millionth is subtracted, so that rounding adds no position: most percentages have no exact binary representation.
         let length = (percent * (SAMPLE_RING / 100) as f64 - 1e-6).ceil() as u64;
         return Ok(ParsedFilter::Ready(Filter::Sample(RingArc { start: term_hasher.sample_start(&identifier), length })));
     }
     if input.identifier.is_some() {
-        return refused("`identifier` names a sample: it goes with `sample` alone.".into());
+        return refused("`identifier` can only be combined with `sample`.".into());
     }
     if let Some(phrases) = input.track {
         let mut words = phrases.iter().map(|phrase| check_phrase(term_hasher, phrase)).collect::<Result<Vec<_>, _>>()?;
@@ -237,7 +240,7 @@ fn check_phrase(term_hasher: &TermHasher, phrase: &str) -> Result<Vec<u32>, Erro
     let (bytes, most) = PHRASE;
     let words = if phrase.len() <= bytes { term_hasher.phrase(phrase) } else { Vec::new() };
     if words.is_empty() || words.len() > most {
-        return Err(Error::BadUserInput(format!("A phrase of `track` has 1 to {most} words and at most {bytes} bytes.")));
+        return Err(Error::BadUserInput(format!("A phrase of `track` must have 1 to {most} words and at most {bytes} bytes.")));
     }
     Ok(words)
 }
@@ -270,9 +273,10 @@ mod tests {
             let terms: Vec<u64> = Filter::Sample(arc).entries().iter().map(|entry| entry.term).collect();
             let each_once: BTreeSet<_> = terms.iter().collect();
             assert_eq!(each_once.len(), terms.len(), "{start} {length}");
-            let is_found = |place: u64| terms == [MATCH_ALL] || (terms.contains(&ring_segment_of(place)) && arc.contains(place));
-            let found = (0..SAMPLE_RING).filter(|place| is_found(*place)).count() as u64;
-            let held = (0..SAMPLE_RING).filter(|place| (place + SAMPLE_RING - start) % SAMPLE_RING < length).count() as u64;
+            let is_found =
+                |position: u64| terms == [MATCH_ALL] || (terms.contains(&ring_segment_of(position)) && arc.contains(position));
+            let found = (0..SAMPLE_RING).filter(|position| is_found(*position)).count() as u64;
+            let held = (0..SAMPLE_RING).filter(|position| (position + SAMPLE_RING - start) % SAMPLE_RING < length).count() as u64;
             assert_eq!((found, held), (length, length), "{start} {length}");
         }
     }

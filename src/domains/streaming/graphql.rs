@@ -109,7 +109,7 @@ impl StatusReposted {
 /// A repost was undone.
 pub(super) struct RepostUndone(String, StatusRepost);
 
-/// A repost was undone. Remove the entry of this account and status; another repost of the status, or the status itself, may take its place when the
+/// A repost was undone. Remove the entry of this account and status; another repost of the status, or the status itself, may replace it when the
 /// timeline is read again. Sent to `homeTimelineEvents` and `listTimelineEvents` only.
 #[Object]
 impl RepostUndone {
@@ -395,7 +395,7 @@ impl StreamSubscription {
         events(ctx, service::public(request(ctx)?.clone(), input, after.as_deref()), StatusEvent::of).await
     }
 
-    /// Events of the timeline of a tag: public statuses that have it. `StatusEdited` comes for a status that had the tag before the edit or has it now.
+    /// Events of the timeline of a tag: public statuses that have it. `StatusEdited` is sent for a status that had the tag before the edit or has it now.
     async fn tag_timeline_events(
         &self,
         ctx: &Context<'_>,
@@ -406,7 +406,7 @@ impl StreamSubscription {
         events(ctx, service::tag(request(ctx)?.clone(), &name, after.as_deref()), StatusEvent::of).await
     }
 
-    /// Events of statuses of other accounts that mention the viewer. `StatusEdited` comes for a status that mentioned the viewer before the edit or does so
+    /// Events of statuses of other accounts that mention the viewer. `StatusEdited` is sent for a status that mentioned the viewer before the edit or does so
     /// now. Requires a session.
     async fn viewer_mention_events(
         &self,

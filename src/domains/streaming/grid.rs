@@ -17,7 +17,7 @@ const fn term_of(grid: usize, row: i32, column: i32) -> u64 {
     ((grid as u64) << 32) | (((row + 0x4000) as u64) << 16) | (column + 0x4000) as u64
 }
 
-/// The terms of the cells that contain a place (latitude, longitude), one for each grid.
+/// The terms of the cells that contain a location (latitude, longitude), one for each grid.
 pub(super) fn cells_at((latitude, longitude): (f64, f64)) -> impl Iterator<Item = u64> {
     CELLS.into_iter().enumerate().map(move |(grid, side)| term_of(grid, cell(latitude, side), cell(longitude, side)))
 }
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn every_location_in_a_box_is_in_one_of_its_cells() {
         let area = |west, south, east, north| BoundingBox { west, south, east, north };
-        for (area, places) in [
+        for (area, locations) in [
             (area(-0.5, 51.0, 0.5, 52.0), vec![(51.0, -0.5), (52.0, 0.5), (51.5, 0.0)]),
             (area(170.0, -20.0, -170.0, 20.0), vec![(0.0, 180.0), (0.0, -180.0), (20.0, -170.0), (-20.0, 170.0)]),
             (area(-180.0, -90.0, 180.0, 90.0), vec![(-90.0, -180.0), (90.0, 180.0), (0.0, 0.0)]),
@@ -56,8 +56,11 @@ mod tests {
         ] {
             let cells = cells_of(&area);
             assert!(cells.len() <= MAX_CELLS, "{area:?}: {}", cells.len());
-            for place in places {
-                assert!(area.contains(place) && cells_at(place).any(|cell| cells.contains(&cell)), "{place:?} in {area:?}");
+            for location in locations {
+                assert!(
+                    area.contains(location) && cells_at(location).any(|cell| cells.contains(&cell)),
+                    "{location:?} in {area:?}"
+                );
             }
         }
     }

@@ -62,7 +62,7 @@ impl HiddenAuthors {
 impl Drop for HiddenAuthors {
     fn drop(&mut self) {
         let mut state = self.hub.state();
-        // A newer instance may have taken this one's place.
+        // A newer instance may have replaced this one.
         if state.hidden.get(&self.viewer.0).is_some_and(|it| it.strong_count() == 0) {
             state.hidden.remove(&self.viewer.0);
         }

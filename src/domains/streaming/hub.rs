@@ -99,24 +99,24 @@ impl HubState {
     }
 }
 
-/// Takes the next queues of subscriptions to any of `keys`, at most [`STEP`].
+/// Takes the next queues of subscriptions to any of `interests`, at most [`STEP`].
 pub(super) fn next_queues(
     state: &HubState,
-    keys: &mut Vec<InterestId>,
+    interests: &mut Vec<InterestId>,
     served: &mut SubscriberId,
     last: u64,
 ) -> Vec<Arc<StatusQueue>> {
     let (mut queues, mut left) = (Vec::new(), STEP);
-    while let Some(key) = keys.last().copied()
+    while let Some(interest) = interests.last().copied()
         && left > 0
     {
-        let after = (*served).max((key, 0));
-        for (id, queue) in state.subscribers.range((Excluded(after), Included((key, last)))).take(left) {
+        let after = (*served).max((interest, 0));
+        for (id, queue) in state.subscribers.range((Excluded(after), Included((interest, last)))).take(left) {
             (*served, left) = (*id, left - 1);
             queues.push(queue.clone());
         }
         if left > 0 {
-            keys.pop();
+            interests.pop();
             // An interest without subscriptions counts as work, too.
             left -= 1;
         }
@@ -200,33 +200,33 @@ impl Hub {
         ChannelWatch { hub: self.clone(), versions: sender.subscribe(), channel }
     }
 
-    /// Subscribes to events after `place` that were not dispatched yet. Waits until the interest is indexed. `None` if later events were
+    /// Subscribes to events after the position `after` that were not dispatched yet. Waits until the interest is indexed. `None` if later events were
     /// dispatched already: the caller must read them first, as well as those that are dispatched while this waits.
     pub(super) async fn subscribe(
         &self,
         app: &App,
         term_hasher: TermHasher,
         interest: &Interest,
-        place: &LogPosition,
+        after: &LogPosition,
     ) -> Option<HubSubscription> {
         drop(self.subscriber(app, term_hasher, &mut self.state()));
         wait(interest.indexed()).await;
-        self.try_subscribe(interest, place)
+        self.try_subscribe(interest, after)
     }
 
     /// Subscribes, if the interest is indexed.
-    pub(super) fn try_subscribe(&self, interest: &Interest, place: &LogPosition) -> Option<HubSubscription> {
+    pub(super) fn try_subscribe(&self, interest: &Interest, after: &LogPosition) -> Option<HubSubscription> {
         if !*interest.indexed().borrow() {
             return None;
         }
         let mut state = self.state();
         match &state.position {
-            Some(position) if position.0.iter().zip(&place.0).any(|(handed, read)| handed > read) => return None,
+            Some(position) if position.0.iter().zip(&after.0).any(|(dispatched, read)| dispatched > read) => return None,
             Some(_) => {}
             None => {
                 state.subscribe(events::channel);
                 // The first check after the start finds what was published meanwhile.
-                state.position = Some(place.clone());
+                state.position = Some(after.clone());
                 state.epoch += 1;
             }
         }

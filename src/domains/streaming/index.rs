@@ -1,4 +1,4 @@
-//! The inverted index: finds the interests that an event may match, by the words, the author, the sample and the place of its status.
+//! The inverted index: finds the interests that an event may match, by the words, the author, the sample and the location of its status.
 //!
 //! An interest is what one or more subscriptions wait for: a filter, or a feed. The index holds an interest once, however many
 //! subscriptions share it. Its sets are ordered by term and interest: adding or removing an entry costs the logarithm of their size,
@@ -95,7 +95,7 @@ impl IndexSearch {
         lookups.extend(terms.names.iter().map(|name| (TermKind::Name, *name)));
         let sample = super::filter::ring_segment_of(term_hasher.sample_position(event.status.0));
         lookups.extend([(TermKind::Sample, sample), (TermKind::Sample, MATCH_ALL)]);
-        let cells = terms.place.into_iter().flat_map(super::grid::cells_at);
+        let cells = terms.location.into_iter().flat_map(super::grid::cells_at);
         lookups.extend(cells.map(|cell| (TermKind::Cell, cell)));
         Self { lookups, resume_after: None, found: Vec::new() }
     }

@@ -60,7 +60,7 @@ impl IndexChange {
         Self { interest, owner, adds, content, rest: None, done: watch::Sender::new(false) }
     }
 
-    /// Returns a receiver that says when the change has been made.
+    /// Returns a receiver of whether the change has been made.
     pub(super) fn indexed(&self) -> IndexedReceiver {
         self.done.subscribe()
     }

@@ -7,7 +7,7 @@ use super::index_change::{IndexChange, IndexedReceiver};
 use tokio::runtime::Handle;
 
 impl Hub {
-    /// Enqueues a change behind earlier changes of its owner. Nothing more is done under the lock.
+    /// Enqueues a change after the earlier changes of its owner. Nothing more is done under the lock.
     pub(super) fn enqueue(&self, state: &mut HubState, change: IndexChange) -> IndexedReceiver {
         let indexed = change.indexed();
         state.changes.push(change);

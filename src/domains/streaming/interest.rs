@@ -20,7 +20,7 @@ pub(super) enum Interest {
     Tag(Arc<FilterInterest>),
     /// Statuses that mention the viewer.
     Mentions(Arc<FilterInterest>),
-    /// What happens in the chats of the viewer.
+    /// Events of the chats of the viewer.
     Chats(Arc<ChatInterest>),
 }
 
@@ -57,7 +57,7 @@ impl Interest {
         }
     }
 
-    /// Returns a receiver that tells whether the index contains the whole interest.
+    /// Returns a receiver of whether the index contains the whole interest.
     pub(super) fn indexed(&self) -> IndexedReceiver {
         match self {
             Self::Feed(sources) => sources.indexed(),
@@ -84,7 +84,7 @@ pub(super) struct FilterInterest {
 }
 
 impl FilterInterest {
-    /// Returns a receiver that tells whether the index contains the whole filter.
+    /// Returns a receiver of whether the index contains the whole filter.
     pub(super) fn indexed(&self) -> IndexedReceiver {
         self.indexed.clone()
     }
@@ -95,7 +95,7 @@ pub(super) type FilterDigest = [u8; 32];
 
 impl Hub {
     /// Returns the interest for a filter that `owner` uses: the existing one of an equal filter, or a new one. A new interest is added to the index in
-    /// the background; [`Interest::indexed`] tells when that is done.
+    /// the background; [`Interest::indexed`] returns a receiver of when that is done.
     pub(super) fn interest(&self, owner: Owner, filter: Filter) -> Arc<FilterInterest> {
         // Work that depends on the size of the filter is done before the lock is taken.
         let (digest, filter) = (filter.digest(), Arc::new(filter));

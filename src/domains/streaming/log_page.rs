@@ -7,7 +7,7 @@ use crate::base::error::Error;
 use crate::platform::events::service as events;
 use crate::platform::events::{Event, LogPosition, ReadResult};
 
-/// What follows a position of the log.
+/// The result of reading the log after a position.
 pub(super) enum LogPage {
     /// The next events of all shards, in the order of their ids; empty at the end of the log.
     Events(Vec<Event>),
@@ -16,7 +16,7 @@ pub(super) enum LogPage {
 }
 
 impl LogPage {
-    /// Reads what follows a position. One pipeline; one more for a gap.
+    /// Reads the events after a position. One pipeline; one more for a gap.
     pub(super) async fn read(app: &App, position: &LogPosition) -> Result<Self, Error> {
         let mut found = Vec::new();
         for read in events::read(app, position, PAGE).await? {

@@ -20,30 +20,30 @@ pub struct OutgoingEvent {
     pub(crate) author: Option<u64>,
     /// The hashes of the tags and mentions of the status.
     pub(crate) names: Vec<u64>,
-    /// The restriction of an event that not all subscribers receive whom it matches.
+    /// The restriction of an event that not all matching subscriptions receive; `None` if all do.
     pub(crate) restriction: Option<Restriction>,
     /// Whether the event is of the public stream, which has statuses of public accounts only.
     pub(crate) requires_public: bool,
-    /// Identifies the event in this process for all of its recipients; `None` for a gap.
+    /// Identifies the event in this process, so that it is rendered once for all of its recipients; `None` for a gap.
     pub(crate) envelope_id: Option<u64>,
 }
 
-/// Which subscribers receive the deletion of a status that was not public, or that is not public any more.
+/// The restriction of the deletion of a status that was not public, or is not public any more: which subscribers receive it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Restriction {
     /// The audience before the event.
     pub(super) before: EventAudience,
-    /// Whether the status still exists, with another audience: those who can still see it do not receive the event.
+    /// Whether the status still exists, with another audience: subscribers who can still see it do not receive the event.
     pub(super) is_narrowed: bool,
 }
 
 impl OutgoingEvent {
-    /// Whether some viewers may see the event that others may not.
+    /// Whether the visibility of the event can differ between viewers.
     pub(crate) const fn may_be_private(&self) -> bool {
         !self.requires_public && !matches!(self.kind, OutgoingEventKind::Deleted(_) | OutgoingEventKind::Gap(_))
     }
 
-    /// The gap in place of this event, with the same cursor.
+    /// A gap that replaces this event, with the same cursor.
     pub(crate) fn lost(&self) -> Self {
         Self { kind: OutgoingEventKind::Gap(GapReason::Lost), envelope_id: None, ..self.clone() }
     }
@@ -56,8 +56,9 @@ pub enum OutgoingEventKind {
     Posted(StatusId),
     /// The text of a status was changed. Whether the viewer may see it is checked when it is rendered.
     Edited(StatusId),
-    /// The text of a status was changed, and the filter of the stream does not match the new text: the last event of the status. If the status was
-    /// deleted or is not public any more, this event says so, since that event goes to the filters that match its text.
+    /// The text of a status was changed, and the filter of the stream does not match the new text: the last event of the status in this stream. If the status
+    /// was deleted or is not public any more when this event is delivered, the subscriber receives a deletion instead: the event of the deletion goes only to
+    /// filters that match the new text.
     EditedAway(StatusId),
     /// A status was deleted.
     Deleted(StatusId),
@@ -67,7 +68,7 @@ pub enum OutgoingEventKind {
     RepostUndone(StatusRepost),
     /// A comment was added, edited, deleted or voted on.
     Comment(CommentId, CommentEventKind),
-    /// Something has happened in a chat. Of rows, this is one.
+    /// A row of a chat, or a change of the chat. An event of the log with several rows is one event for each row here.
     Chat(ChatId, ChatEvent),
     /// Events before this one may be missing.
     Gap(GapReason),
@@ -84,7 +85,7 @@ pub struct StatusRepost {
     pub by: UserId,
 }
 
-/// An event with the objects that it shows, as this viewer may see them.
+/// An event with its objects, as the viewer may see them.
 pub(crate) struct HydratedEvent {
     pub(super) cursor: String,
     pub(super) content: EventContent,
@@ -126,7 +127,7 @@ pub struct FilterInput {
     pub follow: Option<Vec<String>>,
     /// Boxes in which statuses were posted.
     pub locations: Option<Vec<BoundingBox>>,
-    /// Names a sample: the same name gives the same statuses.
+    /// Selects which statuses are in the sample: an equal value gives the same statuses.
     pub identifier: Option<String>,
 }
 
@@ -144,7 +145,7 @@ pub struct BoundingBox {
 }
 
 impl BoundingBox {
-    /// Whether the box contains a place (latitude, longitude). Longitudes -180 and 180 are the same meridian.
+    /// Whether the box contains a location (latitude, longitude). Longitudes -180 and 180 are the same meridian.
     pub fn contains(&self, (latitude, longitude): (f64, f64)) -> bool {
         let spans = self.spans(longitude) || (longitude.abs() == 180.0 && self.spans(-longitude));
         (self.south..=self.north).contains(&latitude) && spans

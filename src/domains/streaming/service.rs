@@ -39,8 +39,8 @@ use std::time::Duration;
 /// The interval at which a session is checked when no change of it was published.
 const CHECK_INTERVAL: Duration = Duration::from_secs(20);
 
-/// Opens the events of the viewer's home, behind a cursor or from now on, in the order of the log, each once. Never ends. One or two round
-/// trips, one more after a sync cursor; later reads only fetch what was missed.
+/// Opens the events of the viewer's home, after a cursor or from now on, in the order of the log, each once. Never ends. One or two round
+/// trips, one more for a sync cursor. A subscription that has missed events reads only these from the log.
 ///
 /// # Errors
 /// `UNAUTHENTICATED`; `BAD_USER_INPUT` for a cursor that is forged or of another stream.
@@ -95,7 +95,7 @@ pub async fn tag(request: Request, name: &str, after: Option<&str>) -> Result<Su
     open(request, term_hasher, Interest::Tag(interest), list, after).await
 }
 
-/// Opens the events of statuses of other accounts that mention the viewer, by whichever login.
+/// Opens the events of statuses of other accounts that mention the viewer, by the current or an earlier login.
 ///
 /// # Errors
 /// `UNAUTHENTICATED`; `BAD_USER_INPUT` for a cursor that is forged or of another stream.
@@ -139,13 +139,14 @@ async fn open(
         None => None,
     };
     let cursors = app.cursors().await?;
-    let place = match after {
+    let resume_point = match after {
         None => ResumePoint::new(events::position(&app).await?, Vec::new()),
         Some(after) => {
-            let place = ResumePoint::decode(&cursors, list, after, events::shard_count(&app));
-            let place = place.ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?;
-            // Every event's cursor carries the rest of the place.
-            events::compact(&app, place).await
+            let resume_point = ResumePoint::decode(&cursors, list, after, events::shard_count(&app));
+            let resume_point =
+                resume_point.ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?;
+            // The cursor of every event contains the remaining ids of the resume point.
+            events::compact(&app, resume_point).await
         }
     };
     Ok(SubscriptionStream::Statuses(StatusStream {
@@ -156,14 +157,14 @@ async fn open(
         interest,
         hidden,
         list,
-        place,
+        resume_point,
         subscription: None,
         pending: VecDeque::new(),
         sent_via: VecDeque::new(),
     }))
 }
 
-/// Opens the events of the thread below a status, behind a cursor (of an event or of the thread) or from now on, in order, each once. Ends
+/// Opens the events of the thread below a status, after a cursor (of an event or of the thread) or from now on, in order, each once. Ends
 /// when the status is deleted, and within a second when the viewer does not see it any more. Three round trips, one more for a viewer with
 /// blocks, and two more without a client-side cache.
 ///
@@ -174,22 +175,22 @@ pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Resu
     let status = StatusId::from_global(status).ok_or_else(unknown)?;
     let app = request.app.clone();
     let (term_hasher, cursors) = (events::term_hasher(&app).await?, app.cursors().await?);
-    // The status as it is now, not as it was when the request began: later events are sent.
+    // The status as it is now, not as it was when the request began: changes after this read are sent as events.
     request.reset_loaders();
     let viewer = ThreadViewer::open(&request, &app.extension::<Hub>(), term_hasher, status).await?.ok_or_else(unknown)?;
-    let place = match after {
+    let position = match after {
         None => comments::position(&app, status).await?.0,
         Some(after) => comments::decode_event(&cursors, status, after)
             .ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this thread.".into()))?,
     };
     let channels = app.extension::<ThreadChannels>();
     let stream =
-        ThreadStream { app, channels, term_hasher, cursors, status, position: place, subscriber: None, pending: VecDeque::new() };
+        ThreadStream { app, channels, term_hasher, cursors, status, position, subscriber: None, pending: VecDeque::new() };
     Ok(SubscriptionStream::Thread(stream, viewer))
 }
 
-/// Opens the events of the viewer's chats, behind a cursor or from now on: those of each chat in order, each row once. Never ends. One or two round trips;
-/// later reads only fetch what was missed, and whether it concerns the viewer.
+/// Opens the events of the viewer's chats, after a cursor or from now on: those of each chat in order, each row once. Never ends. One or two round trips.
+/// A subscription that has missed events reads only these from the log, and of which chats the viewer is a member.
 ///
 /// # Errors
 /// `UNAUTHENTICATED`; `BAD_USER_INPUT` for a cursor that is forged or of another stream.
@@ -197,14 +198,24 @@ pub async fn chats(request: Request, after: Option<&str>) -> Result<Subscription
     let viewer = request.viewer()?.user;
     let app = request.app.clone();
     let (hub, term_hasher, cursors) = (app.extension::<Hub>(), events::term_hasher(&app).await?, app.cursors().await?);
-    let place = match after {
+    let resume_point = match after {
         None => ChatResumePoint::new(events::position(&app).await?, &[]),
         Some(after) => ChatResumePoint::decode(&cursors, chats::events_id(viewer), after, events::shard_count(&app))
             .ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?,
     };
     let interest = hub.chat_interest(&app, term_hasher, viewer);
     let (subscription, pending, rows) = (None, VecDeque::new(), None);
-    Ok(SubscriptionStream::Chats(ChatStream { app, hub, term_hasher, cursors, interest, place, subscription, pending, rows }))
+    Ok(SubscriptionStream::Chats(ChatStream {
+        app,
+        hub,
+        term_hasher,
+        cursors,
+        interest,
+        resume_point,
+        subscription,
+        pending,
+        rows,
+    }))
 }
 
 /// The number of subscribers of a thread in this process. For tests.
@@ -212,8 +223,8 @@ pub fn thread_subscribers(app: &App, status: StatusId) -> usize {
     app.extension::<ThreadChannels>().subscriber_count(status)
 }
 
-/// Loads what an event shows, as the viewer may see it now; `None` for deleted or hidden objects, a gap for one that is stored in an invalid form. Retries
-/// until Redis responds, since each event is sent once. Two round trips, three for a comment.
+/// Loads the objects of an event, as the viewer may see them now; `None` for deleted or hidden objects, a gap for one that is stored in an invalid form.
+/// Retries until Redis responds, since each event is sent once. Two round trips, three for a comment.
 pub(super) async fn hydrate(request: &Request, event: &OutgoingEvent) -> Option<HydratedEvent> {
     let content = loop {
         // Objects that were loaded or cached before the event may be older than the event.
@@ -262,7 +273,7 @@ async fn load_content(request: &Request, event: &OutgoingEvent) -> Result<Option
         }
         OutgoingEventKind::Comment(id, kind) => {
             let comment = comments::load_visible(&loaders, [id]).await?.pop().flatten();
-            // The text has changed, which a placeholder does not have.
+            // No edits of hidden comments: their placeholders have no text.
             let comment = comment.filter(|comment| !(comment.is_hidden && kind == CommentEventKind::Edited));
             comment.map(|comment| EventContent::Comment(comment, kind))
         }

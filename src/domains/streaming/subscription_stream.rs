@@ -42,9 +42,9 @@ impl SubscriptionStream {
         }
     }
 
-    /// Whether the subscription still wants an event. Checked when its response is made: the author may have stopped being a source of the
-    /// feed, or may be hidden from the viewer, since the event happened.
-    pub fn is_still_wanted(&self, event: &OutgoingEvent) -> bool {
+    /// Whether an event is still delivered to this subscription. Checked after the response was rendered: since the event was published, the author may have
+    /// been removed from the sources of the feed, or hidden from the viewer.
+    pub fn is_still_delivered(&self, event: &OutgoingEvent) -> bool {
         match self {
             Self::Statuses(stream) => event.author.is_none_or(|author| stream.is_delivered(author, &event.names)),
             Self::Thread(..) | Self::Chats(_) => true,
@@ -64,7 +64,7 @@ impl SubscriptionStream {
         }
     }
 
-    /// The viewer for whom alone the next event is rendered; `None` if it is rendered as the document says.
+    /// The viewer for whom alone the next event is rendered; `None` if the rendered response may be shared with other subscriptions.
     pub fn own_rendering(&self) -> Option<&Viewer> {
         match self {
             Self::Thread(_, viewer) => viewer.own_rendering(),
@@ -73,7 +73,7 @@ impl SubscriptionStream {
     }
 }
 
-/// The restriction of an event; `None` if everyone receives it whom it matches.
+/// The restriction of an event; `None` if all matching subscriptions receive it.
 fn restriction(event: &Event) -> Option<Restriction> {
     let before = match event.repost.as_deref() {
         Some(RepostDetails::Change { audience, .. }) => (*audience)?,
@@ -82,7 +82,7 @@ fn restriction(event: &Event) -> Option<Restriction> {
     Some(Restriction { before, is_narrowed: event.kind == EventKind::Narrowed })
 }
 
-/// An event of a status, with the position of the log behind it.
+/// An event of a status, with the position of the log after it.
 type StatusEnvelope = Envelope<Event, LogPosition>;
 
 /// A subscription to statuses: a feed, a filter of the public stream, a tag, or mentions.
@@ -96,7 +96,7 @@ pub struct StatusStream {
     pub(super) hidden: Option<Arc<HiddenAuthors>>,
     pub(super) list: ListId,
     /// The position in the log, and the statuses that the client has been shown already.
-    pub(super) place: ResumePoint,
+    pub(super) resume_point: ResumePoint,
     pub(super) subscription: Option<HubSubscription>,
     /// Events that were read and not sent yet.
     pub(super) pending: VecDeque<Arc<StatusEnvelope>>,
@@ -120,53 +120,54 @@ impl EventSource for StatusStream {
     }
 
     fn covers(&self, event: &Event) -> bool {
-        self.place.position.covers(event)
+        self.resume_point.position.covers(event)
     }
 
     fn advance(&mut self, next: &StatusEnvelope) -> Option<OutgoingEvent> {
         let kind = self.kind_of(&next.event);
         // A subscription that has read the log itself may be ahead in other shards.
-        self.place.position.join(&next.position_after);
+        self.resume_point.position.join(&next.position_after);
         kind.map(|kind| self.outgoing(kind, Some(next)))
     }
 
-    fn skip_gap(&mut self, reason: GapReason, mut behind: LogPosition) -> OutgoingEvent {
+    fn skip_gap(&mut self, reason: GapReason, mut position: LogPosition) -> OutgoingEvent {
         if reason == GapReason::TooSlow {
-            behind.join(&self.place.position);
+            position.join(&self.resume_point.position);
         }
-        self.place = ResumePoint::new(behind, Vec::new());
+        self.resume_point = ResumePoint::new(position, Vec::new());
         self.outgoing(OutgoingEventKind::Gap(reason), None)
     }
 
     async fn read_log(&mut self) -> Result<Option<(GapReason, LogPosition)>, Error> {
-        let found = match LogPage::read(&self.app, &self.place.position).await? {
+        let found = match LogPage::read(&self.app, &self.resume_point.position).await? {
             LogPage::Events(found) => found,
             LogPage::Gap(reason, end) => return Ok(Some((reason, end))),
         };
         if found.is_empty() {
-            self.subscription = self.hub.subscribe(&self.app, self.term_hasher, &self.interest, &self.place.position).await;
+            self.subscription =
+                self.hub.subscribe(&self.app, self.term_hasher, &self.interest, &self.resume_point.position).await;
             return Ok(None);
         }
-        let (mut behind, mut matching) = (self.place.position.clone(), Vec::new());
+        let (mut position_after, mut matching) = (self.resume_point.position.clone(), Vec::new());
         for event in found {
-            behind.advance_to(&event);
+            position_after.advance_to(&event);
             if self.interest.matches(&self.term_hasher, &event) {
-                matching.push((event, behind.clone()));
+                matching.push((event, position_after.clone()));
             }
         }
         match matching.last_mut() {
-            // Events behind the last matching one do not match: they are skipped with it.
-            Some(last) => last.1 = behind,
-            None => self.place.position = behind,
+            // Events after the last matching one do not match: they are skipped with it.
+            Some(last) => last.1 = position_after,
+            None => self.resume_point.position = position_after,
         }
-        self.pending.extend(matching.into_iter().map(|(event, behind)| Envelope::new(event, behind)));
+        self.pending.extend(matching.into_iter().map(|(event, position_after)| Envelope::new(event, position_after)));
         Ok(None)
     }
 }
 
 impl StatusStream {
     fn outgoing(&self, kind: OutgoingEventKind, of: Option<&StatusEnvelope>) -> OutgoingEvent {
-        let cursor = self.place.encode(&self.cursors, self.list);
+        let cursor = self.resume_point.encode(&self.cursors, self.list);
         let requires_public = self.interest.is_public();
         OutgoingEvent {
             cursor,
@@ -179,13 +180,13 @@ impl StatusStream {
         }
     }
 
-    /// Converts an event to the form that this subscription sends; `None` if the subscription does not want it.
+    /// Converts an event to the form that this subscription sends; `None` if this subscription does not send it.
     fn kind_of(&mut self, event: &Event) -> Option<OutgoingEventKind> {
         let (status, kind) = (event.status, event.kind);
-        if matches!(kind, EventKind::Posted | EventKind::Reposted) && self.place.take_shown(status.0) {
+        if matches!(kind, EventKind::Posted | EventKind::Reposted) && self.resume_point.take_shown(status.0) {
             return None;
         }
-        if event.repost.is_some() && !self.wants_repost(event) {
+        if event.repost.is_some() && !self.passes_repost_rules(event) {
             return None;
         }
         let repost = match event.repost.as_deref() {
@@ -216,14 +217,14 @@ impl StatusStream {
         }
     }
 
-    /// Whether an account is a source whose reposts the viewer wants to see, and is not hidden.
+    /// Whether an account is a source that is not hidden from the viewer, and whose reposts the viewer has not turned off.
     fn shows_reposts_of(&self, account: u64) -> bool {
         let hides = matches!(&self.interest, Interest::Feed(sources) if sources.hides_reposts(account));
         !hides && self.is_delivered(account, &[])
     }
 
-    /// The rules on reposts that need no read. A feed that has the author as a source receives the author's own event instead.
-    fn wants_repost(&mut self, event: &Event) -> bool {
+    /// Whether an event passes those rules on reposts that need no read. A feed that has the author as a source receives the author's own event instead.
+    fn passes_repost_rules(&mut self, event: &Event) -> bool {
         let Some(RepostDetails::Change { accounts, change, .. }) = event.repost.as_deref() else {
             return self.shows_reposts_of(event.terms.author);
         };
@@ -264,10 +265,10 @@ impl StatusStream {
         let (OutgoingEventKind::Posted(id) | OutgoingEventKind::Edited(id)) = event.kind else { return true };
         let Some((author, reply)) = recipients::reply_of(&self.app, id).await else { return true };
         if event.author != Some(self.term_hasher.author(author)) {
-            return true; // A repost does not ask this rule.
+            return true; // The rule does not apply to reposts.
         }
         let is_source = |author| sources.has(self.term_hasher.author(author));
-        // What a tag brings is no reply.
+        // A reply is not shown for its tag alone: its author must be a source.
         is_source(author)
             && statuses::replies_to_a_source(viewer.user, author, reply.parent_author, reply.parent_author.is_some_and(is_source))
     }

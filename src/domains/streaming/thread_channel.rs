@@ -63,13 +63,13 @@ impl ThreadChannels {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Subscribes to the events of a thread behind `place`. `None` if later ones were dispatched already: the caller must read them first.
+    /// Subscribes to the events of a thread after the event `after`. `None` if later ones were dispatched already: the caller must read them first.
     pub(super) fn subscribe(
         &self,
         app: &App,
         term_hasher: TermHasher,
         status: StatusId,
-        place: ThreadEventId,
+        after: ThreadEventId,
     ) -> Option<SubscriberHandle> {
         let mut channels = self.lock();
         let channel = channels.entry(status).or_insert_with(|| {
@@ -78,9 +78,9 @@ impl ThreadChannels {
             let published = hub.watch_channel(app, term_hasher, comments::channel(status));
             let ended = hub.watch(app, term_hasher, status.0);
             let task = AbortOnDropHandle::new(tokio::spawn(reading.run(published, ended)));
-            ThreadChannel { position: place, subscribers: BTreeMap::new(), next: 0, _task: task }
+            ThreadChannel { position: after, subscribers: BTreeMap::new(), next: 0, _task: task }
         });
-        if channel.position > place {
+        if channel.position > after {
             return None;
         }
         channel.next += 1;
@@ -223,8 +223,8 @@ mod tests {
         ThreadReader { app: App::new(db, Clock::System, Config::default()), channels, status: STATUS }
     }
 
-    fn subscribe(reading: &ThreadReader, place: ThreadEventId) -> Option<SubscriberHandle> {
-        reading.channels.subscribe(&reading.app, TermHasher::new([7; 16]), STATUS, place)
+    fn subscribe(reading: &ThreadReader, after: ThreadEventId) -> Option<SubscriberHandle> {
+        reading.channels.subscribe(&reading.app, TermHasher::new([7; 16]), STATUS, after)
     }
 
     #[tokio::test]

@@ -51,8 +51,8 @@ impl EventSource for ThreadStream {
         Some(OutgoingEvent { envelope_id: Some(next.id), ..self.outgoing(kind) })
     }
 
-    fn skip_gap(&mut self, reason: GapReason, behind: ThreadEventId) -> OutgoingEvent {
-        self.position = behind;
+    fn skip_gap(&mut self, reason: GapReason, position: ThreadEventId) -> OutgoingEvent {
+        self.position = position;
         self.outgoing(OutgoingEventKind::Gap(reason))
     }
 

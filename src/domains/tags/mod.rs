@@ -6,9 +6,9 @@
 //! | `mentions:{uid}` | ZSET | status id → itself: the statuses of others that mention the account | 100,000, the newest |
 //! | `followed_tags:{uid}` | ZSET | name of a tag → the follow's id | 100, then `LIMIT_REACHED` |
 //!
-//! **Source of truth.** The text of a status and its audience decide in which tags and mentions it is; the statuses, a higher layer, keep both
-//! ([`crate::domains::statuses`]). A status is in a tag while it is public, and in the mentions of an account whatever its audience is: the policy
-//! decides when they are read.
+//! **Source of truth.** The text of a status and its audience determine in which tags and mentions it is; both are stored by a higher layer
+//! ([`crate::domains::statuses`]). A status is in a tag while it is public, and in the mentions of an account with any audience: the policy
+//! is applied when they are read.
 //!
 //! **Following.** A home merges the followed tags when it is read, and a list timeline the tags of its list: a status with a popular tag is not written to the
 //! feeds of those who follow it. A change of the set counts as a change of the feed's sources (`edges`), so subscriptions read it again.

@@ -15,16 +15,16 @@
 //! their profiles. Its entries in Redis are a window of this merge, complete from a *floor* on. A page above the floor is read from the
 //! entries; below the floor it is merged from the profiles, so a home has no end. Statuses of authors with very many followers are not
 //! pushed: the homes of their followers *mark* these authors, and merge their profiles above the floor, too. A home that nobody has read
-//! for a month is dropped by the next push; the next read merges the profiles, and has the home rebuilt.
+//! for a month is dropped by the next push; the next read merges the profiles, and enqueues a rebuild of the home.
 //!
 //! **Reposts** are entries like statuses, at the position of the repost's id, and are pushed, cut, dropped, merged and swept with them; those of marked
 //! authors are merged from `reposts:{uid}`. A push of reposts is a script of its own, so that a post costs what it cost before there were reposts. The first
 //! push sets `reposts` in the feed's state: a feed without it reads no sets of reposts when profiles are merged. An entry proves nothing: the repost is
 //! looked up in `reposters:{id}` when a page is read, together with the statuses, and the rules decide whether it is shown (`repost_rules`).
 //!
-//! **Once in a while.** A repost is left out if its status follows soon (`repeats`). A page with reposts reads the 1,000 rows below each of them, in one
-//! round trip, and hydrates only those on which the response depends, together with the page. Rows are counted, not visible entries, so that a request is
-//! bounded. A live event of a repost reads 128 rows, after the rules that read none.
+//! **Repeated statuses.** A repost is left out if one of the next older entries has the same status (`repeats`). A page with reposts reads the 1,000 rows
+//! below each of them, in one round trip, and hydrates only those on which the response depends, together with the page. The bound counts rows, not visible
+//! entries, so that the work of a request is bounded. A live event of a repost reads 128 rows, after the rules that need no read.
 //!
 //! **Below the floor.** Merging the profiles of thousands of sources for a page of twenty costs tens of milliseconds. So the merge covers a
 //! *segment*, as many statuses as a window has, next to the page. It is cached with the version of its input: the number of changes of the
@@ -37,7 +37,8 @@
 //! list timelines are called *feeds*; the accounts whose statuses they show are their *sources*.
 //!
 //! **Invariants.** Every status of a source at the floor or above is among the entries, or its author is marked. A post is listed in its
-//! profile before the followers are read; a follow is written on both sides before the statuses are read; so one of the two sees the other.
+//! profile before the followers are read; a follow is written on both sides before the statuses are read. So if both run at once, at least one of them reads
+//! the data of the other.
 //! The floor is lowered in a script that checks that the sources have not changed meanwhile. A status is pushed in a script that checks the
 //! follow. An unfollowed account is hidden from the first step of the unfollow on, since the same script records it (`left:{id}`), until
 //! its statuses are removed from the entries. A push that overlaps a deletion removes the deleted status again.
@@ -50,13 +51,13 @@
 //!   where it is merged. So a status that was published up to the position could be read afterwards, and one that was published later comes
 //!   after the cursor.
 //! - *No status comes twice:* a response may show a status before it is published: while it is still being pushed to other homes, or when
-//!   it is published between the read of the position and the read of the entries. So the cursor names the statuses that were shown, and
-//!   their events are skipped. Comparing ids with the newest status that was shown would not do: a status with a lower id may still be on
-//!   its way to this home. Statuses older than the log are not published any more and need not be named. Past 250 names, those that were
-//!   published up to the position are left out; as a rule few remain. The cursor is made after all pages of the response, since a page that
-//!   hides something reads more rows.
+//!   it is published between the read of the position and the read of the entries. So the cursor has the ids of the statuses that were shown, and
+//!   their events are skipped. It is not enough to compare ids with the newest status that was shown: a status with a lower id may not have been
+//!   pushed to this home yet. Statuses older than the log are not published any more, so their ids are left out. Of more than 250 ids, those that were
+//!   published up to the position are left out; usually few remain. The cursor is made after all pages of the response, since a page reads more
+//!   rows if the rules hide some of them.
 //!
-//! **Costs.** The first screen takes five round trips: the session, the account, the skeleton, the statuses, their authors; one more with
+//! **Costs.** The first screen takes five round trips: the session, the account, the rows, the statuses, their authors; one more with
 //! marked authors, one more for a page with reposts, and one more for a sync cursor on a cluster. A page below the floor takes two more with a cached segment; otherwise it
 //! reads the profiles of all sources once for 1,000 entries further in the same direction. A feed of four sources or fewer is merged for
 //! each page.

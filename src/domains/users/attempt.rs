@@ -25,7 +25,7 @@ pub(super) struct KnownDevice {
     pub(super) bucket: Subject,
 }
 
-/// What an attempt to log in is for. Attempts on an account are counted together, by whichever of its logins; those on none by the text that was tried.
+/// The target of an attempt to log in, by which attempts are counted: an account, for all of its logins together, or the text if no account has the login.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TriedLogin<'a> {
     Account(UserId),

@@ -204,7 +204,7 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
     Ok(())
 }
 
-/// Checks times that say that an account has a login, as (key, field, times): it has the login, or claims it for a change.
+/// Checks periods in which an account currently has a login, as (key, field, times): the account has the login, or claims it for a change.
 async fn check_open_periods(
     reader: &AuditReader,
     periods: &[&(String, String, String)],

@@ -61,8 +61,8 @@ object! {
         Ok(self.relation(ctx).await?.follows)
     }
 
-    /// Whether the viewer's home timeline shows what this account reposts: true for an account that the viewer follows, until `setRepostsShown` sets it.
-    /// False without a session and for the viewer's own account.
+    /// Whether the viewer's home timeline shows the reposts of this account. Set by `setRepostsShown`; default for a followed account: true. False for an
+    /// account that the viewer does not follow, for the viewer's own account, and without a session.
     async fn viewer_sees_reposts(&self, ctx: &Context<'_>) -> Result<bool> {
         let choice = Box::pin(request(ctx)?.loaders().repost_choices.load(self.0.id)).await?;
         Ok(choice.follows && !choice.is_hidden)

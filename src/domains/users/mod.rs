@@ -9,8 +9,9 @@
 //!
 //! **Changes of logins.** The history of an account's logins, in its HASH, has a version, and one script on the account's tag changes it with the login if it is
 //! still the history that was read: the commit. Before that, the new login is claimed, with the version; after that, the claim of the old one ends, and it
-//! is reserved for the account. A process that dies before the commit leaves a claim that a worker withdraws, after it has raised the version, so that no
-//! stalled process can commit later. Whoever wants a login with such a claim, after ten seconds, does the same. A text mentions the account that had the login when the text was written.
+//! is reserved for the account. If a process dies before the commit, its claim is left. A worker raises the version, so that no stalled process can commit
+//! later, and then withdraws the claim. A request for a login with a claim that is ten seconds old does the same. A text mentions the account that had the
+//! login when the text was written.
 //!
 //! **Invariants.** A login names at most one account, whatever the case: one script claims it. `followers`, `following` and `posts` equal
 //! the sizes of sets of other domains, which change them in the same script.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct ChatResumePoint {
     /// All events up to here were delivered.
     pub position: LogPosition,
-    /// Of the rows of the next event of this shard, with this id, those up to this number were delivered.
+    /// A shard, the id of its next event, and the number of the last row of this event that was delivered; `None` between two events.
     partial: Option<(usize, EventId, u64)>,
     /// Rows that were shown before their events were published: chat and number. At most [`Self::SHOWN`].
     shown: Vec<(u64, u64)>,

@@ -39,18 +39,18 @@ pub struct FilterTerms {
     /// The hashes of its words, of its tags with `#` and of its mentions with `@`; sorted.
     pub words: Vec<u32>,
     /// Latitude and longitude.
-    pub place: Option<(f64, f64)>,
-    /// The audience, if the event is not delivered to everyone who matches. Stored behind the other fields, where older servers ignore it.
+    pub location: Option<(f64, f64)>,
+    /// The audience, if the event is not delivered to everyone who matches. Stored after the other fields, where older servers ignore it.
     #[serde(skip)]
     pub audience: Option<EventAudience>,
-    /// The words before an edit: filters that matched them receive the edit, too. Stored behind the audience.
+    /// The words before an edit: filters that matched them receive the edit, too. Stored after the audience.
     #[serde(skip)]
     pub words_before: Vec<u32>,
     /// The hashes of the tags and the mentioned accounts by which a status is indexed, or was before an edit; sorted. An event that has any has an audience.
-    /// Stored behind the words before an edit.
+    /// Stored after the words before an edit.
     #[serde(skip)]
     pub names: Vec<u64>,
-    /// Those of the names that only the text before an edit had; sorted. Stored behind the names.
+    /// Those of the names that only the text before an edit had; sorted. Stored after the names.
     #[serde(skip)]
     pub names_gone: Vec<u64>,
 }
@@ -151,8 +151,8 @@ pub struct TermHasher {
 
 impl TermHasher {
     /// The terms of a status.
-    pub fn status(&self, author: UserId, message: &str, place: Option<(f64, f64)>) -> FilterTerms {
-        FilterTerms { author: self.author(author), words: self.words(message), place, ..FilterTerms::default() }
+    pub fn status(&self, author: UserId, message: &str, location: Option<(f64, f64)>) -> FilterTerms {
+        FilterTerms { author: self.author(author), words: self.words(message), location, ..FilterTerms::default() }
     }
 
     /// The terms of a status that is not public: it is found by its author alone, and is not in the public stream.

@@ -5,7 +5,8 @@ use crate::base::audit;
 /// The kinds of keys: the part of each key before the colon.
 pub const KINDS: [&str; 5] = ["stream", "told", "changes", "privacy", "typing"];
 
-/// STREAM, event → `k` kind, `s` status id or chat id, `m` filter terms or what has happened in the chat. Bound: as configured. No time to live. Its channel has the same name.
+/// STREAM, event → `k` kind, `s` status id or chat id, `m` filter terms or the change of the chat. Bound: as configured. No time to live. Its channel has
+/// the same name.
 pub(super) fn stream(shard: usize) -> String {
     format!("stream:{{{shard}}}")
 }

@@ -1,29 +1,32 @@
-//! The event log: posted, deleted and narrowed statuses, and what happens in chats, in the order of their publication, for live subscriptions and for
-//! resuming them.
+//! The event log: events of statuses, reposts and chats, in the order of their publication. Live subscriptions receive these events, and read the log to
+//! resume.
 //!
-//! | key | type | what | bound |
+//! | key | type | contents | bound |
 //! |---|---|---|---|
-//! | `stream:{n}` | STREAM | event → `k` kind, `s` status id or chat id, `m` filter terms or what happened in the chat, `c` the change of a narrowed audience | 100,000 in all, one hour, unless configured |
+//! | `stream:{n}` | STREAM | event → `k` kind, `s` status id or chat id, `m` filter terms or the change of the chat, `c` the id of a repeatable change | 100,000 in all, one hour, unless configured |
 //! | `told:{n}` | HASH | kind and status id, or chat id → event id; `last`, `dropped` | the same events |
 //!
-//! Channels: `stream:{n}` carries the appended events. `privacy:{id}` says that an account has become private or public. `changes:{id}` says that the follows or the sessions of an account, or the members of a
-//! list, have changed. `typing:{n}` says that a member of a chat is typing. Nothing is published on a channel without subscribers.
+//! Channels: `stream:{n}` has the appended events. A message on `privacy:{id}` means that an account has become private or public; on `changes:{id}`, that the
+//! sources, relations or sessions of an account, the members of a list, or a status have changed; on `typing:{n}`, that a member of a chat is typing. Nothing
+//! is published on a channel without subscribers.
 //!
-//! "Redis in Action" 8.5 publishes statuses to connected clients and stores nothing. Here one script appends an event and publishes it with the id
-//! of the event before it. A subscriber that receives an event which does not follow its last one has missed events, and reads them from the log.
+//! "Redis in Action" 8.5 publishes statuses to connected clients and stores nothing. Here one script appends an event to the log and publishes it, with the
+//! id of the event before it. If that is not the last event that a subscriber has received, the subscriber has missed events, and reads them from the log.
 //!
-//! **Order.** A status is published when it is in every home that it is pushed to, so all statuses up to an event can be read. A deletion is
-//! published as soon as nobody can see the status. A status and its deletion are published once, however often they are settled; a change of the
-//! audience as well, unless the status was changed again meanwhile.
+//! **Order.** A status is published after it was pushed to the homes, so a home that is read after an event has all statuses up to it. A deletion is
+//! published as soon as nobody can see the status. The steps that publish can be repeated: a posting, an edit and a deletion are published once. So is a
+//! change of the audience, unless the audience was changed again before the repetition.
 //!
-//! **Filter terms** are what filters match on: author, words and location of a status. They are keyed hashes. So a deletion can be delivered to the
-//! subscriptions that received the status, although neither its text nor its author is stored. Only an event of a status that is not public, or was
-//! not, has the author and the audience: subscribers are asked the policy.
+//! **Filter terms** are the properties of a status that filters match: author, words, tags, mentions and location. Except the location they are stored as
+//! keyed hashes. So a deletion can be delivered to the subscriptions that received the status, although the log has neither the text nor the author. An event
+//! of a status that is not public, or was not, also has the author and the audience: the visibility policy decides for each subscriber whether it receives
+//! the event.
 //!
-//! **Chats.** An event of a chat holds references: its rows, by their numbers, or what else has changed. Rows are in the log once and in their order: the
-//! script appends those above the last that it has appended for the chat, or, if that event was trimmed, above the row that the chat remembers as published.
-//! So it can run twice, late and in two processes at once. Only if the log is trimmed completely between that script and the note in the chat, rows can come
-//! twice. Other events of chats may come twice after a crash; they show the state at delivery.
+//! **Chats.** An event of a chat holds references: the numbers of rows, or the kind of change with the ids of the changed objects. Rows are in the log once
+//! and in their order: the script appends the rows after the newest row of the chat that it has appended. If that event was trimmed, it uses the field of the
+//! chat in which the newest published row is stored. So the step can be repeated, delayed, and run by two processes at once. Rows are published twice only if
+//! all events of the log are trimmed after the script and before that field is written. Other events of chats may be published twice after a crash; they
+//! show the state at delivery.
 //!
 //! **Resume points.** A resume point is a position in the log (the last event of each shard), and the statuses that a page showed before they were
 //! published. A subscription that resumes receives every event after the position, except the posting of these statuses.

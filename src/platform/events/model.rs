@@ -51,7 +51,7 @@ pub enum EventKind {
     Reposted,
     /// A repost was undone.
     RepostUndone,
-    /// Something has happened in a chat.
+    /// A chat has new rows, or was changed.
     Chat,
 }
 
@@ -69,14 +69,14 @@ pub struct Event {
     pub status: StatusId,
     /// The status's filter terms.
     pub terms: FilterTerms,
-    /// What the event says about reposts; such an event goes to feeds alone.
+    /// The details of an event about a repost, which only feeds receive.
     pub repost: Option<Arc<RepostDetails>>,
-    /// What has happened in a chat; such an event goes to the chat's members alone.
+    /// The change of a chat; such an event goes to the chat's members alone.
     pub chat: Option<ChatEvent>,
 }
 
 impl Event {
-    /// The chat in which something has happened, and what.
+    /// The chat of an event, and its change; `None` for an event of a status.
     pub fn in_chat(&self) -> Option<(ChatId, ChatEvent)> {
         self.chat.map(|event| (ChatId(self.status.0), event))
     }

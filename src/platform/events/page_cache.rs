@@ -125,9 +125,9 @@ mod tests {
         assert!(replay(&pages, 0).1 > 1_000 / LIMIT);
         for last in [0, 3, 77, 100, 500] {
             let (all, read) = replay(&pages, last);
-            assert_eq!(all, (last + 1..=1_000).collect::<Vec<_>>(), "behind {last}");
+            assert_eq!(all, (last + 1..=1_000).collect::<Vec<_>>(), "after {last}");
             // The first page, the last page and the empty page; one or two more until an anchor is reached.
-            assert!(read <= 5, "{read} pages behind {last}");
+            assert!(read <= 5, "{read} pages after {last}");
         }
     }
 }

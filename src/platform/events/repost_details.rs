@@ -10,7 +10,7 @@ pub const MAX_REPOSTERS: usize = 1_000;
 /// The details of an event that feeds receive because of a repost. Such events are in no public stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RepostDetails {
-    /// A repost: the status, and the account. The event has the repost's id in the place of a status.
+    /// A repost: the status, and the account. The event has the repost's id instead of the id of a status.
     Repost {
         /// The status.
         status: StatusId,

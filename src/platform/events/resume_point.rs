@@ -73,19 +73,19 @@ mod tests {
     #[test]
     fn a_resume_point_survives_the_round_trip_and_forged_cursors_are_refused() {
         let ids = (0..500).map(|number| 279_576_576_000_000 + (number * 37) % 500);
-        let place = ResumePoint::new(LogPosition(vec![EventId { at: 1_772_323_200_123, number: 4 }; 8]), ids.collect());
-        assert_eq!(place.shown.len(), ResumePoint::SHOWN);
-        assert_eq!(place.shown.last(), Some(&279_576_576_000_499), "the newest");
-        let cursor = place.encode(&cursors(), LIST);
+        let resume_point = ResumePoint::new(LogPosition(vec![EventId { at: 1_772_323_200_123, number: 4 }; 8]), ids.collect());
+        assert_eq!(resume_point.shown.len(), ResumePoint::SHOWN);
+        assert_eq!(resume_point.shown.last(), Some(&279_576_576_000_499), "the newest");
+        let cursor = resume_point.encode(&cursors(), LIST);
         assert!(cursor.len() < 1_000, "{}", cursor.len());
-        assert_eq!(ResumePoint::decode(&cursors(), LIST, &cursor, 8), Some(place.clone()));
-        assert_eq!(ResumePoint::decode(&cursors(), LIST, &format!("AAAA{cursor}"), 8), Some(place));
+        assert_eq!(ResumePoint::decode(&cursors(), LIST, &cursor, 8), Some(resume_point.clone()));
+        assert_eq!(ResumePoint::decode(&cursors(), LIST, &format!("AAAA{cursor}"), 8), Some(resume_point));
         assert_eq!(ResumePoint::decode(&cursors(), ListId { owner: 8, ..LIST }, &cursor, 8), None);
         assert_eq!(ResumePoint::decode(&Cursors::new([4; 16]), LIST, &cursor, 8), None);
         for broken in ["", ".", "x", &cursor[..cursor.len() - 1], &cursor[1..]] {
             assert_eq!(ResumePoint::decode(&cursors(), LIST, broken, 8), None, "{broken}");
         }
-        let elsewhere = ResumePoint::decode(&cursors(), LIST, &cursor, 1).expect("a place");
+        let elsewhere = ResumePoint::decode(&cursors(), LIST, &cursor, 1).expect("a resume point");
         assert_eq!(elsewhere.position, LogPosition(vec![EventId { at: 0, number: 1 }]));
     }
 
@@ -94,8 +94,8 @@ mod tests {
         let now = 1_772_323_200_123;
         // The largest differences: evenly distributed over a week.
         let ids = (0..500).map(|number| source::compose(now - 7 * DAY + number * 7 * DAY / 500, 63, 63));
-        let place = ResumePoint::new(LogPosition(vec![EventId { at: now, number: u64::MAX }; 8]), ids.collect());
-        let cursor = place.encode(&cursors(), LIST);
-        assert_eq!(ResumePoint::decode(&cursors(), LIST, &cursor, 8), Some(place));
+        let resume_point = ResumePoint::new(LogPosition(vec![EventId { at: now, number: u64::MAX }; 8]), ids.collect());
+        let cursor = resume_point.encode(&cursors(), LIST);
+        assert_eq!(ResumePoint::decode(&cursors(), LIST, &cursor, 8), Some(resume_point));
     }
 }

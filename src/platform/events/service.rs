@@ -161,7 +161,7 @@ pub async fn publish_to_reposter_feeds(
     let hasher = term_hasher(app).await?;
     let mut accounts: Vec<u64> = reposters.iter().take(MAX_REPOSTERS).map(|account| hasher.author(*account)).collect();
     accounts.sort_unstable();
-    // The hash stands for the group: keys of the log contain no account ids.
+    // The smallest hash identifies the group, since the log stores no ids of accounts.
     let part = part.or(accounts.first().copied()).unwrap_or_default();
     let kind = match change {
         RepostedStatusChange::Deleted => "vd",
@@ -174,9 +174,9 @@ pub async fn publish_to_reposter_feeds(
     store::append(app.db(), &[append], retention(app)).await
 }
 
-/// Publishes the rows of a chat up to `newest`, each once, in their order. `published` is the row up to which the chat remembers that all are published,
-/// and when that was read. `ends` are the ends of memberships, each published with its row. Returns the row up to which all are; `None` if `published` is
-/// needed, or must be read again. One round trip.
+/// Publishes the rows of a chat up to `newest`, each once, in their order. `published` is the newest published row that is stored in the chat, and when it
+/// was read. `ends` are the ends of memberships, each published with its row. Returns the row up to which all are published; `None` if `published` is needed,
+/// or must be read again. One round trip.
 ///
 /// # Errors
 /// As [`publish_posted`].
@@ -201,7 +201,7 @@ pub async fn publish_chat_events(app: &App, events: &[(ChatId, ChatEvent)]) -> R
     store::append_chat_events(app.db(), events, retention(app)).await
 }
 
-/// Whether the newest rows of chats that the log has are before a position, or were trimmed, in the order of the chats. One pipeline.
+/// Whether the events of all rows of each chat are at or before a position, or were trimmed, in the order of the chats. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -226,8 +226,8 @@ fn retention(app: &App) -> LogLimits {
     LogLimits { now: app.now(), maximum: config.events_kept, since: app.now().saturating_sub(config.events_age) }
 }
 
-/// Publishes in the background that the follows or the sessions of an account, or the members of a list, have changed. A process that does not
-/// receive this notices the change within twenty seconds.
+/// Publishes in the background that the sources, relations or sessions of an account, the members of a list, or a status have changed. A process that does
+/// not receive this message applies the change within twenty seconds.
 pub fn publish_change(app: &App, id: u64) {
     let own = app.clone();
     app.spawn(async move {
@@ -245,7 +245,7 @@ pub async fn publish_change_now(app: &App, id: u64) -> Result<(), Error> {
     store::publish_change(app.db(), id).await
 }
 
-/// Publishes in the background that an account has become private or public. A process that does not receive this notices the change at the next
+/// Publishes in the background that an account has become private or public. A process that does not receive this message applies the change at the next
 /// read.
 pub fn publish_privacy(app: &App, id: UserId) {
     let own = app.clone();
@@ -280,17 +280,17 @@ pub async fn resume_point(app: &App, position: LogPosition, shown: &[StatusId]) 
     Ok(ResumePoint::new(position, shown))
 }
 
-/// Removes the statuses of a resume point that were published before its position. One round trip; none if there are none. If that fails, the
-/// resume point stays as it is, which is only longer.
-pub async fn compact(app: &App, place: ResumePoint) -> ResumePoint {
-    if place.shown().is_empty() {
-        return place;
+/// Removes the statuses of a resume point that were published before its position, so that its cursors are shorter. One round trip; none if the resume point
+/// has no statuses. Returns the resume point unchanged if the read fails.
+pub async fn compact(app: &App, resume_point: ResumePoint) -> ResumePoint {
+    if resume_point.shown().is_empty() {
+        return resume_point;
     }
-    match store::not_yet_published(app.db(), &place.position, place.shown()).await {
-        Ok(shown) => ResumePoint::new(place.position, shown),
+    match store::not_yet_published(app.db(), &resume_point.position, resume_point.shown()).await {
+        Ok(shown) => ResumePoint::new(resume_point.position, shown),
         Err(error) => {
             tracing::debug!(%error, "a resume point was not compacted");
-            place
+            resume_point
         }
     }
 }
@@ -309,8 +309,8 @@ pub async fn read(app: &App, after: &LogPosition, limit: usize) -> Result<Vec<Re
     let pages = app.extension::<PageCache>();
     let cached: Vec<Option<Vec<Event>>> =
         after.0.iter().enumerate().map(|(shard, last)| pages.get(shard, *last, limit)).collect();
-    let places = || after.0.iter().copied().enumerate();
-    let missing: Vec<(usize, EventId)> = places().filter(|(shard, _)| cached[*shard].is_none()).collect();
+    let positions = || after.0.iter().copied().enumerate();
+    let missing: Vec<(usize, EventId)> = positions().filter(|(shard, _)| cached[*shard].is_none()).collect();
     if missing.is_empty() {
         // A replay that only reads cached pages must yield to other tasks.
         tokio::task::yield_now().await;
@@ -320,7 +320,7 @@ pub async fn read(app: &App, after: &LogPosition, limit: usize) -> Result<Vec<Re
         Some(events) => Some(ReadResult::Events(events)),
         None => found.next().map(|read| pages.insert(shard, last, limit, read)),
     };
-    Ok(places().zip(cached).filter_map(read).collect())
+    Ok(positions().zip(cached).filter_map(read).collect())
 }
 
 /// The number of shards.

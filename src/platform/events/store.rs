@@ -57,7 +57,7 @@ fn shard_of_chat(db: &Db, chat: ChatId) -> usize {
     shard_of_id(db, chat.0)
 }
 
-/// The low bits of ids are mostly zero, so ids are mixed.
+/// The shard of an id. The id is multiplied, since the low bits of most ids are zero.
 fn shard_of_id(db: &Db, id: u64) -> usize {
     let mixed = id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     (mixed % shard_count(db) as u64) as usize
@@ -67,14 +67,14 @@ fn shard_of_id(db: &Db, id: u64) -> usize {
 pub(super) struct NewEvent {
     pub author: UserId,
     pub status: StatusId,
-    /// The kind, in the terms of the script.
+    /// The kind, as `append_event.lua` names it.
     pub kind: &'static str,
     pub terms: FilterTerms,
-    /// For the kinds of events that go to feeds because of a repost.
+    /// The details of an event that feeds receive because of a repost.
     pub repost: Option<RepostDetails>,
-    /// When the status was posted or edited: an event that may have been trimmed already is not published again.
+    /// When the status was posted or edited. If the log has trimmed newer events, this event may have been published and trimmed: it is not published.
     pub since: Millis,
-    /// The id of the change, for a narrowed audience, for an edit, and for a part of what goes to feeds because of reposts.
+    /// The id of the change, for a narrowed audience, an edit, and a change that feeds receive because of reposts; else 0.
     pub change: u64,
 }
 
@@ -128,13 +128,14 @@ pub(super) async fn publish_privacy(db: &Db, id: UserId) -> Result<(), Error> {
     db.call_untracked(vec![Call::new(&PUBLISH_CHANGE, [keys::privacy(id.0)]).arg("")]).await.map(drop)
 }
 
-/// Publishes that the surroundings of an account or a list have changed.
+/// Publishes that the sources, relations or sessions of an account, the members of a list, or a status have changed.
 pub(super) async fn publish_change(db: &Db, id: u64) -> Result<(), Error> {
     db.call_untracked(vec![Call::new(&PUBLISH_CHANGE, [keys::changes(id)]).arg("")]).await.map(drop)
 }
 
-/// Appends rows of a chat up to `newest`, each once, behind those that are in the log; behind `published` if none is. Returns the row up to which all are
-/// published; `None` if `published` is unknown, or may be out of date. `ends` are events of memberships, which are appended with their rows. One script.
+/// Appends the rows of a chat up to `newest`, each once: those after the newest that is in the log, or after `published` if none is; with them the events of
+/// memberships that have ended (`ends`). Returns the row up to which all are published; `None` if `published` is needed and unknown, or may be out of date.
+/// One script.
 pub(super) async fn append_rows(
     db: &Db,
     chat: ChatId,
@@ -222,7 +223,7 @@ pub(crate) fn position_of(replies: impl IntoIterator<Item = Value>) -> Result<Lo
 pub(super) async fn not_yet_published(db: &Db, position: &LogPosition, statuses: &[u64]) -> Result<Vec<u64>, Error> {
     let mut still = Vec::new();
     for some in statuses.chunks(LOOKUP_SIZE) {
-        // One of them is the id of a status, or of a repost.
+        // An id of a status or of a repost: one of the two fields can exist.
         let fields: Vec<String> = some.iter().flat_map(|id| [format!("p{id}"), format!("r{id}")]).collect();
         let ask = |shard| cmd("HMGET").arg(keys::index(shard)).arg("dropped").arg(&fields).take();
         let replies = db.read_many((0..shard_count(db)).map(ask).collect()).await?;
@@ -252,7 +253,7 @@ fn id(text: Option<String>) -> EventId {
 /// Reads up to `limit` events after each of these events. One pipeline; none for an empty list.
 pub(super) async fn read(db: &Db, after: &[(usize, EventId)], limit: usize) -> Result<Vec<ReadResult>, Error> {
     let of = |(shard, last): &(usize, EventId)| {
-        // The range includes the event itself: if it exists, nothing was lost.
+        // The range includes the event `last`: if that exists, the log has lost none of the events after it.
         let from = if *last == EventId::default() { "-".to_owned() } else { last.to_string() };
         let range = cmd("XRANGE").arg(keys::stream(*shard)).arg(from).arg("+").arg("COUNT").arg(limit + 1).take();
         [range, cmd("HMGET").arg(keys::index(*shard)).arg("dropped").arg("last").take()]
@@ -274,7 +275,7 @@ fn classify(shard: usize, last: EventId, entries: Vec<Entry>, dropped: EventId, 
     match events.first() {
         Some(first) if first.id == last => drop(events.remove(0)),
         _ if last == dropped => {}
-        // All events were lost, but none is missing at this position.
+        // All events were lost, but there was none after this position.
         None if last == newest => {}
         _ if last < dropped => return ReadResult::Expired,
         _ => return ReadResult::Lost,
@@ -300,8 +301,8 @@ fn chat_event(shard: usize, id: EventId, chat: StatusId, event: ChatEvent) -> Ev
 }
 
 fn event(shard: usize, id: &str, kind: &str, status: &str, terms: &[u8]) -> Option<Event> {
-    if let Some(happened) = ChatEvent::decode(kind, terms) {
-        return Some(chat_event(shard, id.parse().ok()?, StatusId(status.parse().ok()?), happened));
+    if let Some(event) = ChatEvent::decode(kind, terms) {
+        return Some(chat_event(shard, id.parse().ok()?, StatusId(status.parse().ok()?), event));
     }
     let (kind, is_repost) = match kind {
         "p" => (EventKind::Posted, false),

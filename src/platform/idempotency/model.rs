@@ -29,12 +29,12 @@ impl IdempotentRequest {
     }
 }
 
-/// What a key is bound to.
+/// The value that a key is bound to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// The id that the request creates.
     pub id: u64,
-    /// The result of the first request, if it was noted: nothing is left to be done.
+    /// The stored result of the first request; `None` if none is stored, then the steps must be executed.
     pub result: Option<u64>,
 }
 

@@ -13,24 +13,24 @@ use crate::base::ids::UserId;
 /// # Errors
 /// `IDEMPOTENCY_MISMATCH` if the first request had other input; `UNAUTHENTICATED` if the account is deleted.
 pub async fn bind(app: &App, account: UserId, request: &IdempotentRequest, id: u64) -> Outcome<u64> {
-    bind_noted(app, account, request, id).await.map(|bound| bound.id)
+    bind_with_result(app, account, request, id).await.map(|bound| bound.id)
 }
 
-/// As [`bind`], with the result that [`complete`] has noted.
+/// As [`bind`], with the result that [`complete`] has stored.
 ///
 /// # Errors
 /// As [`bind`].
-pub async fn bind_noted(app: &App, account: UserId, request: &IdempotentRequest, id: u64) -> Outcome<Bound> {
+pub async fn bind_with_result(app: &App, account: UserId, request: &IdempotentRequest, id: u64) -> Outcome<Bound> {
     let found = store::bind(app.db(), account, request, id, app.now()).await?;
     let (fingerprint, bound) = found.ok_or(Error::Unauthenticated)?;
     if fingerprint == request.fingerprint { Ok(bound) } else { Err(mismatch().into()) }
 }
 
-/// Notes the result of a request, a number above 0: from here on a repeated one gets it from [`bind_noted`], and the key is not released. One script. If
-/// that fails, a repeated request executes the steps again.
+/// Stores the result of a request, a number above 0. Then [`bind_with_result`] returns it to a repeated request, and the key is not released. One script. If
+/// it fails, a repeated request executes the steps again.
 pub async fn complete(app: &App, account: UserId, request: &IdempotentRequest, id: u64, result: u64) {
     if let Err(error) = store::complete(app.db(), account, request, id, result).await {
-        tracing::warn!(%error, "the result of a request with an idempotency key was not noted");
+        tracing::warn!(%error, "the result of a request with an idempotency key was not stored");
     }
 }
 

@@ -18,7 +18,7 @@ static REPAIR_KEY: Script = Script::new(include_str!("lua/repair_key.lua"));
 /// Digests per page of a repair.
 const PAGE: usize = 1_000;
 
-/// Binds a key to `id`, unless it is bound already; returns the fingerprint and what it is bound to. `None` if the account is deleted. One script.
+/// Binds a key to `id`, unless it is bound already; returns the fingerprint and the value that it is bound to. `None` if the account is deleted. One script.
 pub(super) async fn bind(
     db: &Db,
     account: UserId,
@@ -38,7 +38,7 @@ pub(super) async fn bind(
     Ok(Some((fingerprint.to_owned(), Bound { id: id.parse().map_err(Error::corrupt)?, result })))
 }
 
-/// Notes the result of a key that is bound to exactly this input and `id`. One script.
+/// Stores the result of a key that is bound to exactly this input and `id`. One script.
 pub(super) async fn complete(db: &Db, account: UserId, request: &IdempotentRequest, id: u64, result: u64) -> Result<(), Error> {
     let call = Call::new(&COMPLETE_KEY, [keys::bindings(account)]).arg(&request.digest);
     db.call::<u64>(call.arg(bound_value(request, id)).arg(result)).await.map(drop)

@@ -1,6 +1,6 @@
 //! The journal: a durable entry for each change that writes to several hash tags, so that every change is completed, also after a crash.
 //!
-//! | key | type | what | bound |
+//! | key | type | contents | bound |
 //! |---|---|---|---|
 //! | `journal:{n}` | HASH | entry id → `claims tries progress task`, on a cluster `claims tries progress copies task` | 100,000 per shard, then `OVERLOADED` |
 //! | `due:{n}:short`, `due:{n}:long` | ZSET | entry id → when its lease expires, in ms | the same entries |
@@ -16,7 +16,7 @@
 //!
 //! **Leases.** The process that writes an entry holds its lease for ten seconds. When the lease has expired, the next worker that polls claims the
 //! entry for ten more seconds. Long tasks run in passes of at most a thousand keys. After each pass the progress is stored and the lease renewed;
-//! after several passes the entry is requeued behind the others, so that the fan-out of an author with many followers does not delay other changes.
+//! after several passes the entry is requeued after the others, so that the fan-out of an author with many followers does not delay other changes.
 //!
 //! **Failures.** A failed pass is retried after 1, 2, 4 and 8 s. After five failures the entry becomes a dead letter, for an operator to inspect
 //! (`waxwing tasks`). Failures of the storage do not count. An entry that was claimed twenty times without progress also becomes a dead letter,
@@ -38,7 +38,7 @@
 //!    primaries. A failover to a replica counts as a restart. Any number of processes may compare generations: a process needs no state of its own,
 //!    because the entry records when its passes began. A process reads the clock before it queries the nodes. So if it is suspended in between, it
 //!    deletes only entries that were safe to delete at that time.
-//! 3. *Settling works in both directions.* If the commit was lost and derived data survived, that data is removed. The parts that a pass deletes (the
+//! 3. *Settling works in both directions.* If the commit was lost and derived data survived, that data is removed. The objects that a pass deletes (the
 //!    likes of a deleted status, the members of a deleted list, everything of a deleted account) get entries of their own on a cluster
 //!    ([`service::begin_subtasks`]), because no other key names both sides of a deletion of which only one side survived. New accounts and sessions
 //!    get such entries, too. If one change follows another, an entry can be settled before the change that it depends on. So a restarted pass also
@@ -47,7 +47,7 @@
 //! **Limits.** An event may have been published for a status that was lost afterwards. A node with fewer than 256 consecutive slots may have no tag
 //! for copies. While any primary is down, changes that may touch every node are refused, since most of them could not be completed. Money that was
 //! spent from budget shares on other nodes is reconciled by the schedule of [`crate::domains::ads`], not by the journal. `WAITAOF` is no
-//! alternative: it needs Redis 7.2 where 7.0 is supported, and it makes a request wait for a disk, whereas a retained entry delays nobody.
+//! alternative: it needs Redis 7.2, while 7.0 is supported, and each request would wait for a disk, whereas a retained entry delays no request.
 //!
 //! **Costs.** One round trip before each change; acknowledging runs in the background. On a cluster that round trip has a script on each node that
 //! the change may touch: two for a like, a comment or a follow (one if both keys are on one node), one on every node for a status. Recording that an

@@ -161,12 +161,12 @@ fn ack_in_background(app: &App, entries: Vec<JournalEntry>) {
     });
 }
 
-/// Entries for the parts of a deletion; see [`begin_subtasks`].
+/// The journal entries of the subtasks of a deletion; see [`begin_subtasks`].
 #[must_use]
 pub struct Subtasks(Vec<JournalEntry>);
 
-/// Writes, on a cluster, an entry for each part that a pass is about to delete. Each task names two keys. If a node loses
-/// one of them, the entry is the only record of which keys belong together. One round trip. On a single server nothing is written.
+/// Writes an entry for each of `tasks`, the relations that a pass is about to delete. Each task names two keys. If a node of a cluster loses one of them, the
+/// entry is the only record of which keys belong together. One round trip. On a single server nothing is written.
 ///
 /// # Errors
 /// As [`begin`].
@@ -243,7 +243,7 @@ pub async fn renew(app: &App, entry: &mut JournalEntry, progress: Progress) -> R
     store::update(app.db(), entry, app.now() + LEASE).await.map(drop)
 }
 
-/// Requeues an entry behind the entries that are due now. One round trip.
+/// Requeues an entry after the entries that are due now. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -315,7 +315,7 @@ const fn retry_delay(tries: u64) -> Millis {
     1_000 << (tries - 1)
 }
 
-/// Whether an error comes from the storage and says nothing about the task.
+/// Whether an error is of the storage, and not caused by the task.
 const fn is_storage_error(error: &Error) -> bool {
     matches!(error, Error::StorageUnavailable | Error::StorageFull | Error::OutcomeUnknown | Error::Overloaded)
 }

@@ -272,7 +272,7 @@ pub(super) async fn list_entries(db: &Db, queue: Queue, most: usize) -> Result<V
     found.into_iter().zip(records).map(entry).filter_map(Result::transpose).collect()
 }
 
-/// Lists the dead letters. One pipeline: there are few, unless something is very wrong.
+/// Lists the dead letters. One pipeline: there are at most 10,000 per shard, and usually none.
 pub(super) async fn list_dead_letters(db: &Db) -> Result<Vec<DeadLetter>, Error> {
     let commands = (0..SHARDS).map(|shard| cmd("HGETALL").arg(keys::dead(shard)).take()).collect();
     let mut all = Vec::new();

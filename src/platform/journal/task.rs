@@ -65,14 +65,15 @@ pub enum Task {
         /// The status that it replies to.
         parent: StatusId,
     },
-    /// A place in a conversation: if its status does not exist, and no place is below it, the place is removed, and with it those above that it kept.
+    /// A place in a conversation: it is removed if its status was deleted and it has no replies. Then the places of deleted statuses above it that have no
+    /// other replies are removed, too.
     Place {
         /// The root of the conversation.
         conversation: StatusId,
         /// The status whose place it is.
         status: StatusId,
     },
-    /// A status of a deleted account to which there are replies: the account is removed from the replies.
+    /// A deleted status of a deleted account: the id of the account, which the replies to the status store, is removed from them.
     #[serde(rename = "Answered")]
     RepliesToDeleted {
         /// The root of the conversation.
@@ -203,7 +204,7 @@ pub enum Task {
     /// All authors whose fan-out mode depends on the threshold.
     #[serde(rename = "Stars")]
     FanoutThreshold {
-        /// The threshold: the number of followers above which an author's statuses are merged on read.
+        /// The threshold: an author's statuses are merged on read from this number of followers on.
         followers: u64,
     },
     /// An account that became public: while it is public, the follow requests that it has received become follows.
@@ -289,7 +290,7 @@ named_enum! {
     pub enum Queue {
         /// The rest of a change whose response was already sent.
         Short = "short",
-        /// Long tasks: backfills, changes of the fan-out mode, branches and threads of comments, deletions of accounts.
+        /// Long tasks: backfills, changes of the fan-out mode, deletions of accounts and of branches and threads of comments.
         Long = "long",
     }
 }

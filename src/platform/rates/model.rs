@@ -124,7 +124,7 @@ pub struct BucketReply {
     pub wait: Millis,
 }
 
-/// The remaining quota of a subject, as far as this process knows.
+/// The remaining quota of a subject, as last read by this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// The quota.

@@ -85,7 +85,7 @@ impl<'a> Validator<'a> {
                 self.errors.push(&[name.pos], || format!("There can be only one argument named \"{}\".", name.node));
             }
             let definition = definitions.and_then(|definitions| definitions.get(name.node.as_str()));
-            found.record(&value.node, value.pos, definition.map(Input::place), self.types);
+            found.record(&value.node, value.pos, definition.map(Input::position), self.types);
             match (definition, definitions) {
                 (Some(definition), _) => self.value(&value.node, value.pos, &definition.ty),
                 (None, Some(definitions)) => self.errors.push(&[name.pos], || {
@@ -118,7 +118,7 @@ impl<'a> Validator<'a> {
             match definition {
                 None => self.errors.push(&[at], || format!("Unknown directive \"@{name}\".")),
                 Some(definition) if !definition.locations.contains(&location) => {
-                    self.errors.push(&[at], || format!("Directive \"@{name}\" may not be used on {}.", place(location)));
+                    self.errors.push(&[at], || format!("Directive \"@{name}\" may not be used on {}.", location_name(location)));
                 }
                 Some(_) => {}
             }
@@ -184,24 +184,24 @@ impl<'a> Validator<'a> {
 
 impl<'a> DefinitionUsages<'a> {
     /// Records the variables in a value, with the types of their positions.
-    fn record(&mut self, value: &'a Value, at: Pos, place: Option<InputPosition<'static>>, types: &'static TypeSystem) {
+    fn record(&mut self, value: &'a Value, at: Pos, position: Option<InputPosition<'static>>, types: &'static TypeSystem) {
         match value {
-            Value::Variable(name) => self.usages.push(Usage { name, at, place }),
+            Value::Variable(name) => self.usages.push(Usage { name, at, position }),
             Value::List(items) => {
-                let inner = place.and_then(|(ty, _)| match &ty.base {
+                let inner = position.and_then(|(ty, _)| match &ty.base {
                     BaseType::List(inner) => Some((&**inner, None)),
                     BaseType::Named(_) => None,
                 });
                 items.iter().for_each(|item| self.record(item, at, inner, types));
             }
             Value::Object(members) => {
-                let fields = place.and_then(|(ty, _)| match &types.named(ty)?.kind {
+                let fields = position.and_then(|(ty, _)| match &types.named(ty)?.kind {
                     Kind::InputObject(fields) => Some(fields),
                     _ => None,
                 });
                 for (member, value) in members {
                     let field = fields.and_then(|fields| fields.get(member.as_str()));
-                    self.record(value, at, field.map(Input::place), types);
+                    self.record(value, at, field.map(Input::position), types);
                 }
             }
             _ => {}
@@ -215,7 +215,7 @@ fn impossible(what: &str, parent: &NamedType, condition: &NamedType) -> String {
 }
 
 /// The name of a directive location in the specification.
-const fn place(location: DirectiveLocation) -> &'static str {
+const fn location_name(location: DirectiveLocation) -> &'static str {
     match location {
         DirectiveLocation::Query => "QUERY",
         DirectiveLocation::Mutation => "MUTATION",

@@ -1,10 +1,12 @@
 //! Validation of documents and coercion of variables, as the specification has them and as graphql-js does them
 //! (`tests/it/validation` compares the two). The library's own validation lets documents pass that must fail.
 //!
-//! It runs behind the pre-pass ([`mod@super::check`]): a document that comes here has bounded bytes, tokens, levels and fields, and no
-//! fragment that spreads itself. Each definition is walked once with its types; what that finds of variables is then joined for each
-//! operation. UniqueOperationNames, UniqueFragmentNames, LoneAnonymousOperation and ExecutableDefinitions are held by the parser,
-//! NoFragmentCycles by the pre-pass, SingleFieldSubscriptions by [`mod@super::check`].
+//! It runs after the pre-pass ([`mod@super::check`]), which limits the bytes, tokens, levels and fields of a document and rejects fragments that spread
+//! themselves. So each definition is visited once, with the types of its fields. The visit also records where a definition uses variables and which
+//! fragments it spreads. Afterwards these records are combined for each operation, to validate the variables that the operation declares.
+//!
+//! Some rules of the specification are checked elsewhere: UniqueOperationNames, UniqueFragmentNames, LoneAnonymousOperation and ExecutableDefinitions by the
+//! parser, NoFragmentCycles and SingleFieldSubscriptions by the pre-pass.
 
 mod coerce;
 mod duplicates;
@@ -48,7 +50,7 @@ struct Usage<'a> {
     name: &'a Name,
     at: Pos,
     /// Type and default of the position; `None` after an error.
-    place: Option<InputPosition<'static>>,
+    position: Option<InputPosition<'static>>,
 }
 
 /// An operation, and the variables and spreads in it.

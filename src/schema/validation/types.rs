@@ -28,7 +28,7 @@ impl Input {
     }
 
     /// The input position of a value.
-    pub(super) const fn place(&self) -> InputPosition<'_> {
+    pub(super) const fn position(&self) -> InputPosition<'_> {
         (&self.ty, self.default.as_ref())
     }
 }

@@ -71,25 +71,26 @@ impl<'a> Validator<'a> {
     }
 
     fn position(&mut self, operation: Option<&Name>, definition: &Positioned<VariableDefinition>, usage: &Usage<'_>) {
-        let Some((place, default)) = usage.place else { return };
+        let Some((expected, default)) = usage.position else { return };
         let (at, definition) = (definition.pos, &definition.node);
         let (name, ty) = (&definition.name.node, &definition.var_type.node);
         // An unknown type was reported already.
         if self.types.named(ty).is_none() {
             return;
         }
-        let stands_in = default.is_some() || definition.default_value.as_ref().is_some_and(|default| default.node != Value::Null);
-        if !place.nullable && ty.nullable && stands_in && is_base_subtype(ty, place) {
+        let has_default =
+            default.is_some() || definition.default_value.as_ref().is_some_and(|default| default.node != Value::Null);
+        if !expected.nullable && ty.nullable && has_default && is_base_subtype(ty, expected) {
             // Reported once per operation.
-            let is_of_it = |it: &NonNullPosition| it.operation.as_ref() == operation && it.variable == *name;
-            if self.never_null.iter().rev().take_while(|it| it.operation.as_ref() == operation).any(is_of_it) {
+            let is_known = |it: &NonNullPosition| it.operation.as_ref() == operation && it.variable == *name;
+            if self.never_null.iter().rev().take_while(|it| it.operation.as_ref() == operation).any(is_known) {
                 return;
             }
             let never_null = NonNullPosition { operation: operation.cloned(), variable: name.clone(), default: default.cloned() };
             self.never_null.push(never_null);
-        } else if !is_subtype(ty, place) {
+        } else if !is_subtype(ty, expected) {
             self.errors.push(&[at, usage.at], || {
-                format!("Variable \"${name}\" of type \"{ty}\" used in position expecting type \"{place}\".")
+                format!("Variable \"${name}\" of type \"{ty}\" used in position expecting type \"{expected}\".")
             });
         }
     }

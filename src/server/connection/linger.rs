@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 /// Maximum number of bytes that are read and dropped.
 const MAX_BYTES: usize = 8 << 20;
 
-/// What remains of the maximum number of bytes and of the maximum time.
+/// The remaining number of bytes and the remaining time.
 pub(super) struct LingerBudget {
     left: usize,
     time: TimeLimit,

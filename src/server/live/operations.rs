@@ -8,22 +8,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
-/// The state that an operation shares with its queued messages: its id, and whether the client still wants its results.
+/// The state that an operation shares with its queued messages: its id, and whether the client has not ended it.
 #[derive(Debug)]
 pub(in crate::server) struct OperationHandle {
     /// The id, a client's text.
     pub(in crate::server) id: String,
-    is_wanted: AtomicBool,
+    is_active: AtomicBool,
 }
 
 impl OperationHandle {
     pub(super) fn new(id: String) -> Self {
-        Self { id, is_wanted: AtomicBool::new(true) }
+        Self { id, is_active: AtomicBool::new(true) }
     }
 
     /// Whether the client has not cancelled the operation.
-    pub(in crate::server) fn is_wanted(&self) -> bool {
-        self.is_wanted.load(Ordering::Acquire)
+    pub(in crate::server) fn is_active(&self) -> bool {
+        self.is_active.load(Ordering::Acquire)
     }
 }
 
@@ -70,7 +70,7 @@ impl Operations {
     /// Cancels an operation: its queued messages are not written. Returns whether there was one.
     pub(in crate::server) fn cancel(&self, id: &str) -> bool {
         let cancelled = self.running().remove(id);
-        cancelled.inspect(|running| running.handle.is_wanted.store(false, Ordering::Release)).is_some()
+        cancelled.inspect(|running| running.handle.is_active.store(false, Ordering::Release)).is_some()
     }
 
     /// Removes an operation whose last message is being written: from now on its id is free.
@@ -111,7 +111,7 @@ mod tests {
         assert!(operations.cancel("a") && !operations.cancel("a"));
         assert_eq!((begin("a"), begin("c")), (Ok(()), Err(BeginError::TooMany)));
         let first = first.expect("the first");
-        assert!(!first.is_wanted());
+        assert!(!first.is_active());
         operations.end(&first);
         assert!(operations.cancel("a"), "the second of that id goes on when the first has ended");
     }

@@ -1,5 +1,5 @@
 //! The single connection mode of graphql-sse: one event stream for all operations of a client. A client reserves the stream (PUT), reads it
-//! (GET), starts operations (POST) and cancels them (DELETE). A reservation lives in one process: with several processes, the proxy must
+//! (GET), starts operations (POST) and cancels them (DELETE). A reservation belongs to one process: with several processes, the proxy must
 //! route requests with the same token to the same process.
 
 use super::event;
@@ -189,7 +189,7 @@ impl ReservedOperation {
     /// Checks that the client has reserved the stream itself.
     ///
     /// # Errors
-    /// `STREAM_NOT_FOUND`: other clients do not learn that the stream exists.
+    /// `STREAM_NOT_FOUND`: the error does not reveal to other clients that the stream exists.
     pub(in crate::server) fn check_owner(&self, context: &Request) -> Result<(), RequestError> {
         // The session, not the account alone: the stream ends with the session that has reserved it.
         let session = |viewer: &Viewer| viewer.session;
@@ -285,7 +285,7 @@ impl AttachedStream {
     /// The next message of an operation that the client has not cancelled. Never ends by itself.
     async fn next_item(&mut self) -> QueuedMessage {
         while let Some(item) = self.queue.recv().await {
-            if item.handle.is_wanted() {
+            if item.handle.is_active() {
                 if item.message.is_last() {
                     self.reserved.operations.end(&item.handle);
                 }

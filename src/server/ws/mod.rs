@@ -32,7 +32,7 @@ const PROTOCOL: &str = "graphql-transport-ws";
 /// The read buffer of a socket, in bytes. Most messages are short, and most sockets are quiet.
 const READ_BUFFER: usize = 1 << 10;
 
-/// Returns whether a request wants an upgrade to a WebSocket.
+/// Returns whether a request asks for an upgrade to a WebSocket.
 pub(super) fn is_websocket_upgrade(headers: &HeaderMap) -> bool {
     let upgrade = headers.get(header::UPGRADE).and_then(|upgrade| upgrade.to_str().ok());
     upgrade.is_some_and(|upgrade| upgrade.eq_ignore_ascii_case("websocket"))

@@ -76,8 +76,8 @@ async fn start(
 /// Returns the current viewer. Where the session has ended, the operation fails and the socket is closed.
 async fn viewer(shared: &SocketShared, identity: &Identity, since: ReadBarrier) -> Result<Option<Viewer>, Error> {
     let Some(token) = &identity.token else { return Ok(None) };
-    let looked = within(shared.state.edge.request_timeout, service::viewer(&shared.state.app, since, token)).await;
-    match looked.map_err(|_| Error::DeadlineExceeded)?? {
+    let found = within(shared.state.edge.request_timeout, service::viewer(&shared.state.app, since, token)).await;
+    match found.map_err(|_| Error::DeadlineExceeded)?? {
         Some(viewer) => Ok(Some(viewer)),
         None => {
             shared.forbidden.cancel();

@@ -57,7 +57,7 @@ fn is_too_slow(error: axum::Error) -> bool {
 /// Returns the text of a message, or `None` if its operation was cancelled. The id of an operation is free once its last message is
 /// written: the client may use the id again as soon as it has read that message.
 fn text(shared: &SocketShared, item: &QueuedMessage) -> Option<String> {
-    if !item.handle.is_wanted() {
+    if !item.handle.is_active() {
         return None;
     }
     if item.message.is_last() {

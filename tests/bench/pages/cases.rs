@@ -120,12 +120,12 @@ fn login(stage: &Stage, number: usize) -> &str {
 pub(crate) fn operation(file: &str, wanted: &[&str]) -> String {
     let begins = |line: &str| ["query ", "mutation ", "subscription ", "fragment ", "#"].iter().any(|it| line.starts_with(it));
     let mut text = String::new();
-    let mut is_wanted = false;
+    let mut is_included = false;
     for line in file.lines() {
         if begins(line) {
-            is_wanted = wanted.iter().any(|it| line.starts_with(it) && !line[it.len()..].starts_with(char::is_alphanumeric));
+            is_included = wanted.iter().any(|it| line.starts_with(it) && !line[it.len()..].starts_with(char::is_alphanumeric));
         }
-        if is_wanted {
+        if is_included {
             text.push_str(line.trim());
             text.push('\n');
         }

@@ -18,7 +18,7 @@ const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 const WORDS: [&str; 3] = ["Shoes", "running  shoes", "straße"];
-const ASKED: [&str; 3] = ["SHOES", "Running Shoes", "STRASSE"];
+const REQUESTED_KEYWORDS: [&str; 3] = ["SHOES", "Running Shoes", "STRASSE"];
 
 struct PlainAd {
     id: String,
@@ -132,7 +132,7 @@ impl World {
         self.app.clock.now()
     }
 
-    async fn campaign(&mut self) {
+    async fn create_campaign(&mut self) {
         let now = self.now();
         let random = &mut self.random;
         let budget = random.random_range(1..40) * 500_000;
@@ -198,7 +198,7 @@ impl World {
         let expected: Vec<&str> =
             eligible.iter().take(count).map(|(.., at, ad)| self.campaigns[*at].ads[*ad].id.as_str()).collect();
         let mut input = json!({ "websiteKey": self.key, "slot": "BANNER", "count": count });
-        input["keywords"] = words.iter().map(|word| ASKED[*word]).collect();
+        input["keywords"] = words.iter().map(|word| REQUESTED_KEYWORDS[*word]).collect();
         if let Some(visitor) = visitor {
             input["visitorId"] = visitor.to_string().into();
         }
@@ -306,7 +306,7 @@ async fn run_scenarios(seed: u64, scenarios: u64, auction: Auction) {
     let mut world = World { app, ada, key, random, is_second, campaigns, shown, clicks, next: 0 };
     for _ in 0..scenarios {
         for _ in 0..world.random.random_range(1..5) {
-            world.campaign().await;
+            world.create_campaign().await;
         }
         for _ in 0..world.random.random_range(5..25) {
             world.step().await;
@@ -315,7 +315,7 @@ async fn run_scenarios(seed: u64, scenarios: u64, auction: Auction) {
     }
 }
 
-macro_rules! plays {
+macro_rules! scenarios {
     ($($name:ident = $seed:literal, $auction:ident;)*) => {$(
         #[tokio::test]
         async fn $name() {
@@ -324,7 +324,7 @@ macro_rules! plays {
     )*};
 }
 
-plays! {
+scenarios! {
     decisions_agree_with_a_plain_model_1 = 1, FirstPrice;
     decisions_agree_with_a_plain_model_2 = 2, FirstPrice;
     decisions_agree_with_a_plain_model_3 = 3, FirstPrice;

@@ -139,8 +139,8 @@ async fn concurrent_and_late_settlements_leave_consistent_listings() {
         };
         let (first, second) =
             if round % 2 == 0 { ("PauseCampaign", "RemoveKeywords") } else { ("ResumeCampaign", "AddKeywords") };
-        let beside = ada.at(&other);
-        tokio::join!(settle(&app), settle(&other), super::run(&ada, first, pause), super::run(&beside, second, keywords),);
+        let ada_on_other = ada.at(&other);
+        tokio::join!(settle(&app), settle(&other), super::run(&ada, first, pause), super::run(&ada_on_other, second, keywords),);
         let expected = if round % 2 == 0 { 0 } else { 3 };
         assert_eq!(offers(&app, &campaign).len(), expected, "round {round}");
     }

@@ -1,4 +1,4 @@
-//! Blocks: which relations a block ends, that none of them can exist beside a block, and that unblocking restores visibility only.
+//! Blocks: which relations a block ends, that none of them can exist together with a block, and that unblocking restores visibility only.
 
 mod races;
 

@@ -1,4 +1,4 @@
-//! Blocks against follows and additions to lists, on two servers: in any order, no follow or membership exists beside the block.
+//! Blocks against follows and additions to lists, on two servers: in any order, no follow or membership exists together with the block.
 
 use super::*;
 use crate::support::races;
@@ -19,7 +19,7 @@ async fn stands_alone(app: &TestApp, ada: &Actor, bea: &Actor, list: &str) {
 }
 
 #[tokio::test]
-async fn a_follow_never_stands_beside_a_block() {
+async fn no_follow_remains_with_a_block() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
@@ -43,7 +43,7 @@ async fn a_follow_never_stands_beside_a_block() {
 }
 
 #[tokio::test]
-async fn a_membership_never_stands_beside_a_block() {
+async fn no_membership_remains_with_a_block() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;

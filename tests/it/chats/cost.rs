@@ -18,7 +18,7 @@ async fn trips(app: &TestApp, actor: &Actor, operation: &str, variables: Value) 
     app.app.db().round_trips() - before
 }
 
-/// The same with what happens behind the answer.
+/// The same with the work after the response.
 async fn trips_in_all(app: &TestApp, actor: &Actor, operation: &str, variables: Value) -> u64 {
     app.drain().await;
     let before = app.app.db().round_trips();
@@ -54,7 +54,7 @@ async fn no_read_grows_with_chats_or_rows() {
     assert!(many.0 <= one.0 && many.1 <= one.1 && many.2 <= one.2 + 1, "{one:?} {many:?}");
 }
 
-/// At most four commands on the chat's hash tag and four on the member's, with what follows behind the response: reads, commit and lists.
+/// At most four commands on the chat's hash tag and four on the member's, with the work after the response: reads, commit and lists.
 #[tokio::test]
 async fn marking_a_chat_as_seen_takes_four_commands_on_each_tag() {
     let redis = Arc::new(RedisServer::single(SingleServerReason::MonitorOutput));
@@ -130,7 +130,7 @@ async fn a_list_costs_four_round_trips_and_a_badge_one() {
         app.app.db().round_trips() - before
     };
     request(CARDS).await;
-    assert_eq!(request(CARDS).await, 4, "session, skeleton, chats, accounts");
+    assert_eq!(request(CARDS).await, 4, "session, rows, chats, accounts");
     request("{ viewerUnreadChatsCount }").await;
     assert_eq!(request("{ viewerUnreadChatsCount }").await, 2, "session, count");
     // The first text that both have seen loads the script that schedules its retention.

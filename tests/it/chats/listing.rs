@@ -28,7 +28,7 @@ async fn the_latest_activity_comes_first() {
     run_ok(&bea, "RenameChat", json!({ "chatId": party, "name": "h" })).await;
     app.drain().await;
     assert_eq!(inbox(&ada, "INBOX").await, [&party, &with_cyd, &with_bea].map(String::as_str));
-    // Pages go on behind what they showed.
+    // A page begins after the last entry of the page before.
     let first = ada.run("Chats", json!({ "first": 2 })).await["data"]["viewerChats"].take();
     let cursor = first["pageInfo"]["endCursor"].clone();
     send(&bea, &with_bea, "later").await;

@@ -144,7 +144,7 @@ async fn a_text_that_is_sent_again_is_the_latest_activity() {
     // The first attempt ended before its commit.
     let first = IdempotentRequest::new("sendMessage", "k", &format!("{with_bea}\n\none"));
     let id = app.app.next_id().await.expect("an id");
-    assert_eq!(idempotency::bind_noted(&app.app, ada.user_id(), &first, id).await.expect("bound").id, id);
+    assert_eq!(idempotency::bind_with_result(&app.app, ada.user_id(), &first, id).await.expect("bound").id, id);
     send(&cyd, &with_cyd, "two").await;
     let sent = run_ok(&ada, "SendMessage", json!({ "chatId": with_bea, "text": "one", "idempotencyKey": "k" })).await;
     for actor in [&ada, &bea] {

@@ -62,7 +62,7 @@ impl Play {
         is_new
     }
 
-    /// Lines about what differs from a model for the accounts that an operation involves, two others, and nobody.
+    /// A line for each difference from a model for the accounts that an operation involves, two others, and nobody.
     async fn all_differences(&self, model: &Model, (people, statuses): &(Vec<usize>, Vec<usize>)) -> Vec<String> {
         let mut viewers: Vec<usize> = people.iter().copied().chain([0, PEOPLE / 2, NOBODY]).collect();
         viewers.sort_unstable();
@@ -138,7 +138,7 @@ async fn operations_that_are_cut_off_are_applied_completely_or_not_at_all() {
         play.step().await;
     }
     let (mut without_response, mut applied) = (0, 0);
-    // Some operations have fewer writes than the server survives: it goes on until enough of them were cut off.
+    // Some operations have fewer writes than the server survives: it continues until enough of them were interrupted.
     for number in 0..4 * crashes {
         if number >= crashes && without_response > crashes / 6 {
             break;

@@ -16,7 +16,7 @@ const CLIENTS: usize = 64;
 /// Edits from each of two sessions of the author.
 const EDITS: usize = 12;
 
-/// A client, and what it has of the status after its last operation.
+/// A client, and its expected state of the status after its last operation.
 struct Client {
     actors: [Actor; 2],
     random: StdRng,

@@ -27,7 +27,7 @@ use waxwing::base::config::Config;
 const OPERATIONS: usize = 500;
 /// Operations between two comparisons of some reads.
 const BETWEEN: usize = 8;
-/// Operations on one server; what it has responded holds on the other one within a second.
+/// Operations on one server; a change that it has acknowledged is visible on the other one within a second.
 const ON_A_SERVER: usize = 160;
 
 /// Small windows and a low threshold, so that few users reach the limits.
@@ -135,7 +135,7 @@ impl Play {
         assert_eq!(tags, self.model.tag_cards(viewer), "tags for {viewer}: {}", self.context());
     }
 
-    /// Lines about what differs from a model in the lists of a viewer, and in those of some statuses.
+    /// A line for each difference from a model in the lists of a viewer, and in those of some statuses.
     async fn differences(&self, model: &Model, viewer: usize, statuses: &[usize]) -> Vec<String> {
         let mut lists =
             if viewer == NOBODY { Vec::new() } else { vec![List::Home, List::Timeline, List::Bookmarks, List::Mentions] };

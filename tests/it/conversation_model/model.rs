@@ -1,4 +1,4 @@
-//! The model: what operations on statuses change, written from the documented rules. Accounts and statuses are numbers; later statuses have higher ones.
+//! The model of the effects of operations on statuses, written from the documented rules. Accounts and statuses are numbers; later statuses have higher ones.
 
 use crate::privacy_model::model::{Audience, Model as Relations, Operation as RelationOperation};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What a viewer is shown by the model: every list in its order, as lines of text, and the fields of a status.
+//! The expected view of a viewer by the model: every list in its order, as lines of text, and the fields of a status.
 
 use super::model::Model;
 use super::operations::TAGS;
@@ -136,7 +136,7 @@ impl Model {
         self.feed(viewer, &self.list_tags, is_shown, is_member)
     }
 
-    /// The entries of a feed: statuses that `is_shown` accepts or that a tag brings, and reposts by accounts that `shows_reposts_of` accepts.
+    /// The entries of a feed: statuses that `is_shown` accepts or that have a followed tag, and reposts by accounts that `shows_reposts_of` accepts.
     fn feed(
         &self,
         viewer: usize,
@@ -166,7 +166,7 @@ impl Model {
         all.iter().enumerate().filter(is_left).map(|(_, entry)| line(entry)).collect()
     }
 
-    /// Whether a repost stands, and the viewer sees its status.
+    /// Whether a repost exists, and the viewer sees its status.
     fn repost_stands(&self, viewer: usize, by: usize, at: usize) -> bool {
         self.is_public(at) && !self.relations.is_blocked_between(self.author(at), by) && self.can_view(viewer, at)
     }
@@ -208,7 +208,7 @@ impl Model {
         (of + 1..self.statuses.len()).filter(|at| self.statuses[*at].parent == Some(of)).collect()
     }
 
-    /// Whether the place of a status stands: the status lives, or a place below it stands.
+    /// Whether the place of a status exists: the status is not deleted, or a place below it exists.
     fn has_place(&self, at: usize) -> bool {
         self.lives(at) || self.has_place_below(at)
     }
@@ -287,7 +287,7 @@ impl Model {
         })
     }
 
-    /// The number of living statuses of an account; `None` where the viewer does not find it.
+    /// The number of statuses of an account that are not deleted; `None` if the viewer does not find it.
     pub(super) fn statuses_count(&self, viewer: usize, of: usize) -> Option<usize> {
         self.can_discover(viewer, of).then(|| self.living().into_iter().filter(|at| self.author(*at) == of).count())
     }

@@ -1,4 +1,4 @@
-//! What posting a reply costs, compared with a status that is no reply and mentions nobody.
+//! The cost of posting a reply, compared with a status that is no reply and mentions nobody.
 
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Pages of large conversations cost what pages of small ones cost. With `WAXWING_LARGE_CONVERSATIONS` the large ones have 100,000 replies and a depth of
+//! Pages of large conversations cost as much as pages of small ones. With `WAXWING_LARGE_CONVERSATIONS` the large ones have 100,000 replies and a depth of
 //! 10,000.
 
 use super::generated::Statuses;

@@ -1,4 +1,4 @@
-//! Replies and conversations: their pages, who may reply, what is left of deleted ones, and which replies homes and lists show.
+//! Replies and conversations: their pages, who may reply, the entries of deleted ones, and which replies homes and lists show.
 
 mod cost;
 mod large;

@@ -34,7 +34,7 @@ const TABLE: [([bool; 4], bool); 16] = {
 fn a_reply_is_shown_if_it_replies_to_somebody_of_the_feed() {
     const VIEWER: UserId = UserId(1);
     for ([by_viewer, replies_to_viewer, replies_to_author, replies_to_source], expected) in TABLE {
-        // What contradicts itself cannot happen.
+        // Contradictory combinations cannot occur.
         if replies_to_viewer && replies_to_author != by_viewer || by_viewer && replies_to_author != replies_to_viewer {
             continue;
         }

@@ -50,7 +50,7 @@ struct World {
     list: UserListId,
 }
 
-/// What is known of a status, as its author sees it.
+/// The state of a status, as its author sees it.
 struct Known {
     author: usize,
     message: String,

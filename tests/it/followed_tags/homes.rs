@@ -27,7 +27,7 @@ async fn assert_home(viewer: &Actor, expected: &[String]) {
 }
 
 #[tokio::test]
-async fn a_followed_tag_brings_public_statuses_of_anybody_and_takes_them_out() {
+async fn a_followed_tag_adds_public_statuses_of_all_accounts_until_it_is_unfollowed() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     ada.follow(&bea).await;
@@ -56,7 +56,7 @@ async fn a_followed_tag_brings_public_statuses_of_anybody_and_takes_them_out() {
 }
 
 #[tokio::test]
-async fn a_tag_brings_neither_replies_nor_what_is_hidden_from_the_viewer() {
+async fn a_followed_tag_adds_neither_replies_nor_statuses_hidden_from_the_viewer() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     follow_tag(&ada, "birds").await;

@@ -130,12 +130,12 @@ fn take_state(redis: &RedisServer) -> Vec<String> {
             "zset" => vec!["ZRANGE", key, "0", "-1", "WITHSCORES"],
             _ => vec!["XRANGE", key, "-", "+"],
         };
-        let lives = match redis.run::<i64>(&["PTTL", key]) {
+        let ttl = match redis.run::<i64>(&["PTTL", key]) {
             ..0 => "on",
             0..=9_000 => "short",
             _ => "long",
         };
-        all.push(format!("{key} {lives} {:?}", redis.run::<redis::Value>(&value)));
+        all.push(format!("{key} {ttl} {:?}", redis.run::<redis::Value>(&value)));
         redis.run::<()>(&["DEL", key]);
     }
     all

@@ -124,7 +124,7 @@ async fn crash_at_each_write(change: Change) {
         let found = findings(&app.app).await;
         assert!(found.is_empty(), "{when}: {found:#?}");
         if !is_applied {
-            // The account can make the change again, and others can have what it did not take.
+            // The account can make the change again, and another account can take the login that it did not take.
             assert!(world.apply(&app.app, change).await.is_ok(), "{when}: the repeated change");
             app.drain().await;
             assert!(world.is_applied(&app, change, &when).await, "{when}: the repeated change");
@@ -147,7 +147,7 @@ async fn a_change_of_a_login_may_be_cut_off_anywhere() {
 }
 
 #[tokio::test]
-async fn taking_a_login_back_may_be_cut_off_anywhere() {
+async fn a_change_back_to_a_former_login_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::LoginBack).await;
 }
 

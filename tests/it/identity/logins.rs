@@ -32,7 +32,7 @@ async fn again(app: &TestApp, actor: &Actor, login: &str) -> Actor {
 }
 
 #[tokio::test]
-async fn a_changed_login_is_shown_everywhere_and_the_old_one_leads_to_it() {
+async fn a_changed_login_is_shown_everywhere_and_the_former_one_finds_the_account() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
@@ -208,7 +208,7 @@ async fn the_logins_of_a_deleted_account_stay_taken_for_thirty_days() {
     let dump = app.redis.dump();
     assert!(!dump.contains(&ada.user_id().0.to_string()), "nothing names the account");
     assert!(["ada@", "lovelace@"].iter().all(|times| !dump.contains(times)), "nor is anything left of its logins: {dump}");
-    // The old login was reserved for ten more days, and is reserved anew.
+    // The old login was reserved for ten more days, and is reserved again.
     for (days, is_taken) in [(0, true), (29, true), (1, false)] {
         app.clock.advance(days * DAY_MS);
         for login in ["ada", "lovelace"] {
@@ -221,7 +221,7 @@ async fn the_logins_of_a_deleted_account_stay_taken_for_thirty_days() {
     assert_no_findings(&app, "a deletion").await;
 }
 
-/// A status keeps its meaning, whoever has the login later.
+/// A mention in a status refers to the same account, also if another account takes the login later.
 #[tokio::test]
 async fn mentions_point_to_accounts() {
     let app = TestApp::start().await;

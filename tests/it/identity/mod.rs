@@ -1,4 +1,4 @@
-//! Passwords that change, logins that change, and what only the owner of an account sees.
+//! Changes of passwords and logins, and the data that only the owner of an account sees.
 
 mod crashes;
 mod logins;

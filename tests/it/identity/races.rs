@@ -22,7 +22,7 @@ fn code<T>(outcome: Outcome<T>) -> Option<UserErrorCode> {
 #[tokio::test]
 async fn a_log_in_with_the_password_before_begins_no_session() {
     let app = single_server().await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let ada = app.user("ada").await;
     for new in [RIGHT, "battery staple"] {
         let device_token = None;
@@ -43,7 +43,7 @@ async fn a_log_in_with_the_password_before_begins_no_session() {
 #[tokio::test]
 async fn a_session_that_begins_during_a_change_of_the_password_ends() {
     let app = single_server().await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let ada = app.user("ada").await;
     let credentials = Credentials { login: "ada", password: RIGHT, device_token: None };
     let change = async || drop(change_password(&ada, RIGHT, "battery staple").await);
@@ -57,7 +57,7 @@ async fn a_session_that_begins_during_a_change_of_the_password_ends() {
 }
 
 #[tokio::test]
-async fn log_ins_beside_changes_of_the_password_agree_with_one_password() {
+async fn log_ins_concurrent_with_changes_of_the_password_agree_with_one_password() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let ada = app.user("ada").await;
@@ -127,16 +127,16 @@ async fn concurrent_changes_of_one_account_stay_within_its_limit() {
 
 /// A worker settles a change whose process has stalled between its claim and its commit: the change is not made later either.
 #[tokio::test]
-async fn a_change_that_was_settled_meanwhile_is_made_anew_or_not_at_all() {
+async fn a_change_that_was_settled_meanwhile_is_repeated_or_not_made() {
     for at in [&b"users:{"[..], b"logins", b"EVALSHA"] {
         let app = single_server().await;
-        let slow = SlowProcess::beside(&app).await;
+        let slow = SlowProcess::start(&app).await;
         let [ada, bea] = app.users(["ada", "bea"]).await;
         let changing = users::change_login(&slow.app, ada.user_id(), "lovelace", RIGHT, None);
         let meanwhile = async || {
             app.clock.advance(61_000);
             app.drain().await;
-            // Whoever comes first has it.
+            // The first of them has it.
             change_login(&bea, "lovelace").await;
         };
         let result = slow.run_interleaved(at, changing, meanwhile).await;
@@ -154,7 +154,7 @@ async fn a_change_that_was_settled_meanwhile_is_made_anew_or_not_at_all() {
 async fn an_account_that_is_deleted_during_a_change_leaves_no_claim() {
     for at in [&b"users:{"[..], b"logins", b"EVALSHA"] {
         let app = single_server().await;
-        let slow = SlowProcess::beside(&app).await;
+        let slow = SlowProcess::start(&app).await;
         let ada = app.user("ada").await;
         let id = ada.user_id();
         let deletion = async || accounts::delete_unchecked(&app.app, id, "ada").await.expect("a store");
@@ -173,7 +173,7 @@ async fn an_account_that_is_deleted_during_a_change_leaves_no_claim() {
 #[tokio::test]
 async fn a_login_that_changes_during_a_deletion_stays_taken() {
     let app = single_server().await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let ada = app.user("ada").await;
     let id = ada.user_id();
     let change = async || assert_eq!(change_login(&ada, "lovelace").await["user"]["login"], "lovelace");

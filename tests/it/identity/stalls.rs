@@ -1,4 +1,4 @@
-//! Processes that stall for longer than their lease, or die where no journal entry is left: what they leave is found and settled.
+//! Processes that stall for longer than their lease, or die when there is no journal entry: another process finds their incomplete changes and settles them.
 
 use super::passwords::{device_token, outdated_hash};
 use super::{
@@ -34,7 +34,7 @@ fn listed(app: &TestApp, id: UserId) -> Vec<String> {
     app.redis.run(&["ZRANGE", &key("sessions", id), "0", "-1"])
 }
 
-/// Moves the newest session to those that a change of the password ends, as a process does that dies next.
+/// Moves the newest session to those that a change of the password ends, as a process does directly before it dies.
 fn leave_ended(app: &TestApp, id: UserId) -> String {
     let digest = listed(app, id).pop().expect("a session");
     let score: String = app.redis.run(&["ZSCORE", &key("sessions", id), &digest]);
@@ -45,7 +45,7 @@ fn leave_ended(app: &TestApp, id: UserId) -> String {
 }
 
 #[tokio::test]
-async fn sessions_that_a_dead_process_was_to_end_are_ended_by_the_next_who_looks() {
+async fn sessions_that_a_dead_process_should_have_ended_are_ended_by_the_next_request_for_them() {
     for way in ["viewerSessions", "logIn", "endSessions", "changePassword", "deleteAccount", "fsck"] {
         let app = TestApp::start().await;
         let ada = app.user("ada").await;
@@ -91,7 +91,7 @@ async fn a_session_that_cannot_be_read_ends_like_others() {
     assert!(!app.redis.keys().iter().any(|key| key.starts_with("session")), "{:?}", app.redis.keys());
 }
 
-/// Whoever dies between two of the steps leaves the session in the list of those that end.
+/// A process that dies between two of the steps leaves the session in the list of those that end.
 #[tokio::test]
 async fn a_session_is_deleted_and_its_end_published_before_the_list_forgets_it() {
     let app = single_server().await;
@@ -138,13 +138,13 @@ async fn a_worker_lists_no_session_of_another_epoch() {
     }
 }
 
-/// The epoch of device tokens is read before the hash: beside a change, the hash before never comes with the new epoch.
+/// The epoch of device tokens is read before the hash: so a concurrent change never gives the former hash with the new epoch.
 #[tokio::test]
 async fn a_password_that_changes_between_two_reads_begins_no_session_with_the_one_before() {
-    // Before the rest of the one read, and of the other: one of the two is between them, whatever their order.
+    // Before the rest of the one read, and of the other: one of the two is between them in any order.
     for at in [&b"devices"[..], b"password:"] {
         let app = single_server().await;
-        let slow = SlowProcess::beside(&app).await;
+        let slow = SlowProcess::start(&app).await;
         let ada = app.user("ada").await;
         let credentials = Credentials { login: "ada", password: RIGHT, device_token: None };
         let change = async || drop(change_password(&ada, RIGHT, NEW).await);
@@ -154,11 +154,11 @@ async fn a_password_that_changes_between_two_reads_begins_no_session_with_the_on
     }
 }
 
-/// Another log-in makes the hash anew at the same time.
+/// Another log-in replaces the hash at the same time.
 #[tokio::test]
-async fn a_log_in_beside_one_that_makes_the_hash_anew_gets_a_valid_device_token() {
+async fn a_log_in_concurrent_with_a_rehash_gets_a_valid_device_token() {
     let app = single_server().await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let ada = app.user("ada").await;
     app.redis.run::<()>(&["SET", &key("password", ada.user_id()), &outdated_hash(RIGHT)]);
     let credentials = Credentials { login: "ada", password: RIGHT, device_token: None };
@@ -172,7 +172,7 @@ async fn a_log_in_beside_one_that_makes_the_hash_anew_gets_a_valid_device_token(
 #[tokio::test]
 async fn a_repair_during_a_change_back_leaves_its_claim() {
     let app = single_server().await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let ada = app.user("ada").await;
     app.clock.advance(DAY_MS);
     change_login(&ada, "lovelace").await;
@@ -250,7 +250,7 @@ async fn a_login_whose_claim_is_lost_stays_taken() {
 async fn a_login_that_was_just_given_up_is_not_claimed_again() {
     for is_repair in [false, true] {
         let app = single_server().await;
-        let slow = SlowProcess::beside(&app).await;
+        let slow = SlowProcess::start(&app).await;
         let ada = app.user("ada").await;
         let settling = async {
             if is_repair {
@@ -293,7 +293,7 @@ async fn former_logins_that_cannot_be_read_loop_nowhere() {
 #[tokio::test]
 async fn the_end_of_a_claim_after_a_deletion_names_nobody() {
     let app = single_server().await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     let ada = app.user("ada").await;
     let id = ada.user_id();
     let deletion = async || {

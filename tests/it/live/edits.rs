@@ -98,7 +98,7 @@ async fn an_edit_is_delivered_to_those_who_can_see_the_status() {
 }
 
 #[tokio::test]
-async fn an_edit_of_a_reply_is_delivered_where_the_reply_stands() {
+async fn an_edit_of_a_reply_is_delivered_to_the_feeds_that_show_it() {
     let app = TestApp::start().await;
     let [ada, bea, viewer] = app.users(["ada", "bea", "viewer"]).await;
     viewer.follow(&ada).await;
@@ -129,9 +129,9 @@ async fn a_lost_event_of_an_edit_is_published_once_with_the_words_of_its_own_tex
     };
     settle().await;
     // As if the process had stopped before the event of the first edit.
-    let index: Vec<String> = app.redis.run(&["HKEYS", &told(&app)]);
+    let index: Vec<String> = app.redis.run(&["HKEYS", &index_key(&app)]);
     let field = index.iter().find(|field| **field == format!("e{}.{edit_id}", id.0)).expect("the edit is published");
-    app.redis.run::<i64>(&["HDEL", &told(&app), field]);
+    app.redis.run::<i64>(&["HDEL", &index_key(&app), field]);
     for _ in 0..2 {
         settle().await;
     }
@@ -147,7 +147,7 @@ async fn a_lost_event_of_an_edit_is_published_once_with_the_words_of_its_own_tex
 }
 
 /// The index of the events of the only author.
-fn told(app: &TestApp) -> String {
+fn index_key(app: &TestApp) -> String {
     let shards = (0..8).map(|shard| format!("told:{{{shard}}}"));
     shards.into_iter().find(|key| app.redis.run::<i64>(&["HLEN", key]) > 2).expect("an index")
 }

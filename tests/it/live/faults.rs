@@ -137,7 +137,7 @@ async fn an_event_that_cannot_be_rendered_is_rendered_again_and_in_the_end_a_gap
     app.redis.run::<()>(&["DEL", &followed]);
     bob.post("third").await;
     let mut resumed = LiveSubscription::home(&app, &ada, event["cursor"].as_str()).await;
-    assert_eq!(resumed.next_events(1).await, ["+third"], "{missed} is behind the gap's cursor");
+    assert_eq!(resumed.next_events(1).await, ["+third"], "{missed} is after the gap's cursor");
     assert_eq!(events.next_response().await["data"]["homeTimelineEvents"]["status"]["message"], "third");
 }
 

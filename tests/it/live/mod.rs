@@ -319,9 +319,9 @@ async fn a_deletion_settled_by_another_process_reaches_the_recipients_of_the_sta
     // The deleting process dies after its commit; the record that the status was posted no longer exists.
     let id = waxwing::base::ids::StatusId::from_global(&old).expect("an id");
     app.redis.run::<()>(&["DEL", &format!("status:{{{}}}", id.0)]);
-    let mut place = Some(waxwing::platform::journal::Progress::default());
-    while let Some(next) = place {
-        place =
+    let mut progress = Some(waxwing::platform::journal::Progress::default());
+    while let Some(next) = progress {
+        progress =
             waxwing::domains::timelines::service::settle_status(&app.app, bob.user_id(), id, next).await.expect("it is settled");
     }
     assert_eq!(subscription.next_events(1).await, [format!("-{old}")]);

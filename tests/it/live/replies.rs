@@ -6,7 +6,7 @@ use crate::support::TestApp;
 use serde_json::json;
 
 #[tokio::test]
-async fn replies_are_delivered_where_they_stand_in_the_feed() {
+async fn replies_are_delivered_to_the_feeds_that_show_them() {
     let app = TestApp::start().await;
     let [viewer, ada, bea] = app.users(["viewer", "ada", "bea"]).await;
     viewer.follow(&ada).await;

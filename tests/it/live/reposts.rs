@@ -146,7 +146,7 @@ async fn a_shown_repost_does_not_come_again_after_the_sync_cursor() {
 }
 
 #[tokio::test]
-async fn an_edit_of_a_reply_reaches_a_home_that_has_the_reply_by_a_repost_alone() {
+async fn an_edit_of_a_reply_reaches_a_home_that_has_it_only_by_a_repost() {
     let app = TestApp::start().await;
     let [ada, bea, cyd, viewer] = app.users(["ada", "bea", "cyd", "viewer"]).await;
     viewer.follow(&cyd).await;

@@ -65,7 +65,7 @@ async fn a_deletion_is_received_under_the_names_of_all_versions() {
 }
 
 #[tokio::test]
-async fn a_tag_receives_what_enters_and_leaves_its_timeline() {
+async fn the_stream_of_a_tag_has_statuses_that_enter_and_leave_its_timeline() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let mut tag = open(&app, None, TAG, None).await.until_listening().await;
@@ -235,7 +235,7 @@ async fn a_response_with_a_page_and_its_cursor_loses_nothing_while_others_post()
         folded.sort();
         let mut expected = all.clone();
         expected.sort();
-        assert_eq!(folded, expected, "each status once: on the page or behind its cursor");
+        assert_eq!(folded, expected, "each status once: on the page or after its cursor");
     }
     let none: Value = ada.gql("{ tag(name: \"birds\") { statusesCount } }", json!({})).await;
     assert_eq!(none["data"]["tag"]["statusesCount"], 30);

@@ -29,7 +29,7 @@ fn fields() -> [String; 5] {
     [alpha, beta, gamma, shared, "tagTimelineEvents(name: \"birds\",)".to_owned()]
 }
 
-/// Posts a status; returns it with the cursors behind its posting, or behind nothing where it was not received.
+/// Posts a status; returns it with the cursors of the event of its posting, and those of the beginning for streams that have not received it.
 async fn post(app: &TestApp, author: &Actor) -> (String, Vec<Option<String>>) {
     let (mut streams, mut cursors) = (Vec::new(), Vec::new());
     for field in fields() {
@@ -46,7 +46,7 @@ async fn post(app: &TestApp, author: &Actor) -> (String, Vec<Option<String>>) {
     (status, vec![alpha.clone(), alpha.clone(), alpha, shared, tag])
 }
 
-/// Everything that the streams receive behind the cursors, up to a last status.
+/// All events that the streams receive after the cursors, up to a last status.
 async fn received(app: &TestApp, author: &Actor, cursors: &[Option<String>]) -> Vec<Vec<String>> {
     author.post(LAST).await;
     let mut all = Vec::new();
@@ -110,7 +110,7 @@ async fn edits_that_are_delivered_after_the_deletion_or_a_narrower_audience_end_
 }
 
 #[tokio::test]
-async fn an_old_edit_of_a_status_that_was_blocked_since_tells_nothing() {
+async fn an_old_edit_of_a_status_that_was_blocked_since_is_not_sent() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let (status, cursors) = post(&app, &ada).await;

@@ -1,4 +1,4 @@
-//! Conversations, quotes, reposts, bookmarks, pins and versions: on every surface the policy decides what of the author's is shown.
+//! Conversations, quotes, reposts, bookmarks, pins and versions: on every surface the policy decides which content of the author is shown.
 
 use super::model::{Audience, Model, Viewer};
 use super::read::{data, texts};
@@ -18,7 +18,7 @@ const PROFILE: &str =
 /// The tag in the texts of the authors' statuses.
 pub(super) const TAG: &str = "matrix";
 
-/// What exists around the statuses of an author, made while everybody could see them.
+/// Replies, quotes, reposts and marks of the statuses of an author, made while everybody could see them.
 pub(super) struct Talk {
     of_audiences: Vec<OfAudience>,
     /// The status of the host that the author replies to and quotes.
@@ -27,7 +27,7 @@ pub(super) struct Talk {
     reposted: String,
 }
 
-/// What exists around a status of the author.
+/// The replies, quotes, reposts and marks of a status of the author.
 struct OfAudience {
     /// The host's reply to the status, its quote of the status, and its reply to the author's reply.
     below: String,
@@ -90,7 +90,7 @@ impl Row<'_> {
         audience == Audience::Public && !self.author.is_private && self.model.can_view(audience)
     }
 
-    /// What the host's statuses show of the author's.
+    /// The content of the author that the host's statuses show.
     async fn check_around(&self, matrix: &mut Matrix) {
         let query = format!(
             "query($below: ID!, $quote: ID!) {{
@@ -115,7 +115,7 @@ impl Row<'_> {
         }
     }
 
-    /// What the author has below a status of the host.
+    /// The author's replies below a status of the host.
     async fn check_below(&self, matrix: &mut Matrix) {
         let talk = &self.author.talk;
         let query = format!(
@@ -179,7 +179,7 @@ impl Row<'_> {
         }
     }
 
-    /// What is refused is refused as for a missing status, unless the viewer sees it.
+    /// Mutations are refused as for a missing status, unless the viewer sees the status.
     async fn check_mutations(&self, matrix: &mut Matrix) {
         if !ACCOUNTS.contains(&self.viewer) {
             return;

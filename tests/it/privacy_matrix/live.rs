@@ -211,7 +211,7 @@ async fn next(stream: &mut LiveSubscription, expected: bool) -> Option<Value> {
     (body.get("errors").is_none() && !body["data"]["commentEvents"].is_null()).then(|| body["data"]["commentEvents"].take())
 }
 
-/// Subscribes from before a comment, as a cursor of the author says: all who see the status receive the comment.
+/// Subscribes from a cursor of the author that is before a comment: all viewers who see the status receive the comment.
 #[tokio::test]
 async fn threads_agree_with_the_policy_live_and_after_a_cursor() {
     let world = World::start().await;

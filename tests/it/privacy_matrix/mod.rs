@@ -24,7 +24,7 @@ struct Matrix {
 }
 
 impl Matrix {
-    /// Compares a cell: `is_shown` is what the server does.
+    /// Compares a cell; `is_shown`: whether the server shows it.
     fn check(&mut self, cell: impl Debug, is_shown: bool, expected: bool) {
         self.cells += 1;
         self.hidden += usize::from(!expected);
@@ -40,5 +40,5 @@ impl Matrix {
     }
 }
 
-/// What a cell shows: a surface, the viewer, whether the author's account is private, and an audience.
+/// A cell: a surface, the viewer, whether the author's account is private, and an audience.
 type Cell = (&'static str, Viewer, bool, Option<Audience>);

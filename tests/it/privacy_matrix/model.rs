@@ -1,4 +1,4 @@
-//! The visibility policy as a model: what a kind of viewer may see of a public and of a private account.
+//! The visibility policy as a model: the content of a public and of a private account that each kind of viewer may see.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Audience {

@@ -117,8 +117,8 @@ impl Row<'_> {
         let list = not_reposted(&read["node"]["timeline"]["entries"]);
         for (at, audience) in AUDIENCES.into_iter().enumerate() {
             let (status, can_deliver) = (self.author.statuses[at].0.as_str(), self.model.can_deliver(audience));
-            let is_brought = self.model.follows() || self.model.is_author();
-            matrix.check(self.cell("homeTimeline", Some(audience)), home.contains(&status), can_deliver && is_brought);
+            let is_in_home = self.model.follows() || self.model.is_author();
+            matrix.check(self.cell("homeTimeline", Some(audience)), home.contains(&status), can_deliver && is_in_home);
             if self.list.is_some() {
                 matrix.check(self.cell("timeline of a list", Some(audience)), list.contains(&status), can_deliver);
             }

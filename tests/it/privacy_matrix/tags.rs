@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// The statuses of a timeline, as (id, whether it is a repost).
 type Shown = Vec<(String, bool)>;
 
-/// All statuses of a timeline, in pages. `open` and `close` stand around the timeline, which is at `pointer` in the data.
+/// All statuses of a timeline, in pages. `open` and `close` are the text before and after the timeline, which is at `pointer` in the data.
 async fn shown(actor: &Actor, [open, close]: [&str; 2], pointer: &str, list: Option<&str>) -> Shown {
     let (mut all, mut after) = (Vec::new(), Value::Null);
     let parameter = if list.is_some() { "$list: ID!, " } else { "" };
@@ -48,7 +48,7 @@ async fn list(actor: &Actor, list: &str) -> Shown {
     shown(actor, ["node(id: $list) { ... on UserList { timeline", "} }"], "/node/timeline", Some(list)).await
 }
 
-/// An account, or a client without a session, with what it sees.
+/// An account, or a client without a session, with the statuses that it sees.
 struct Reader {
     viewer: Viewer,
     actor: Actor,
@@ -101,7 +101,7 @@ impl Reader {
         let is_source = model.follows() || model.is_author();
         for (at, audience) in AUDIENCES.into_iter().enumerate() {
             let can_deliver = model.can_deliver(audience);
-            // What everybody sees has a tag, and can be reposted.
+            // A status that everybody sees has a tag, and can be reposted.
             let is_open = can_deliver && audience == Audience::Public && !author.is_private;
             let status = &author.statuses[at].0;
             let mut check = |surface, shown: &Shown, is_repost, expected| {
@@ -113,7 +113,7 @@ impl Reader {
             if self.viewer == Viewer::Nobody {
                 continue;
             }
-            // An author is not told of mentions of itself.
+            // Mentions of an author in its own statuses are left out.
             check("viewerMentions", &self.mentions, false, can_deliver && !model.is_author());
             check("home before the tag", &self.home, false, can_deliver && is_source);
             check("home by a tag", &self.home_by_tag, false, can_deliver && (is_source || is_open));

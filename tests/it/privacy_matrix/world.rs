@@ -29,7 +29,7 @@ pub(super) struct Author {
     pub(super) statuses: Vec<(String, String)>,
     /// The comment of each of [`ACCOUNTS`] on each status.
     pub(super) comments: Vec<Vec<String>>,
-    /// What exists around the statuses.
+    /// The replies, quotes, reposts and marks of the statuses.
     pub(super) talk: Talk,
 }
 

@@ -95,7 +95,7 @@ impl Play {
         (recent..).zip(nodes).filter(|(at, node)| !node.is_null() && is_leak(*at)).map(|(at, _)| at).collect()
     }
 
-    /// Lines about what differs from a model in the views of all accounts.
+    /// A line for each difference between the views of all accounts and a model.
     async fn all_differences(&self, model: &Model) -> Vec<String> {
         let mut all = Vec::new();
         for viewer in 0..PEOPLE {
@@ -127,7 +127,7 @@ async fn operations_that_are_cut_off_are_applied_completely_or_not_at_all() {
         play.model.apply(operation);
     }
     let (mut without_response, mut applied) = (0, 0);
-    // Some operations have fewer writes than the server survives: it goes on until enough of them were cut off.
+    // Some operations have fewer writes than the server survives: it continues until enough of them were interrupted.
     for crash in 0..4 * crashes {
         if crash >= crashes && without_response > crashes / 5 {
             break;

@@ -1,4 +1,4 @@
-//! The model: what a server with these accounts must return and show. Each set has pairs of accounts by number.
+//! The model of the correct responses of a server with these accounts. Each set has pairs of accounts by number.
 
 use std::collections::BTreeSet;
 

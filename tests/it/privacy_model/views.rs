@@ -1,4 +1,4 @@
-//! What an account sees, compared with a model.
+//! The view of an account, compared with a model.
 
 use super::Play;
 use super::model::{Model, PEOPLE};
@@ -10,7 +10,7 @@ use std::fmt::Debug;
 const ENTRIES: &str = "{ entries(first: 100) { edges { node { status { message } } } } }";
 const NAMES: &str = "(first: 100) { totalCount edges { node { login } } }";
 
-/// Lines about what differs from the model.
+/// A line for each difference from the model.
 struct Differences(Vec<String>);
 
 impl Differences {

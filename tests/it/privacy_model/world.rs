@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// Accounts with one list each, on two servers.
 pub(crate) struct World {
     pub(crate) servers: [TestApp; 2],
-    /// The server of the next operations. What one server has responded holds on the others within a second.
+    /// The server of the next operations. A change that one server has acknowledged is visible on the others within a second.
     pub(crate) server: usize,
     pub(crate) people: Vec<Actor>,
     pub(crate) lists: Vec<String>,

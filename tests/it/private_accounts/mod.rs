@@ -238,7 +238,7 @@ async fn going_public_accepts_requests_the_oldest_first() {
     assert_eq!(followers_and_requests(&app, &ada).await, (1_000, 32), "the first thousand before the response");
     assert_eq!((state(&first, &ada).await, first.home().await), ("FOLLOWING".to_owned(), vec!["from ada".to_owned()]));
     assert_eq!(last.home().await, [""; 0]);
-    // Private again: what was not accepted waits on.
+    // Private again: requests that were not accepted stay pending.
     set_private(&ada, true).await;
     app.drain_journal().await;
     assert_eq!((followers_and_requests(&app, &ada).await, state(&last, &ada).await), ((1_000, 32), "REQUESTED".to_owned()));
@@ -319,7 +319,7 @@ async fn an_account_with_many_requests_is_deleted_in_passes() {
     assert_eq!(sent(&requesters[0]).await, [""; 0]);
 }
 
-/// What a viewer can read of ada, beside the account itself.
+/// The data of ada that a viewer can read, in addition to the account itself.
 async fn seen(viewer: &Actor, status: &str) -> Value {
     let query = "query($status: ID!) { node(id: $status) { ... on Status { message likers { edges { node { login } } }
             commentThread { totalCount } } }
@@ -335,7 +335,7 @@ async fn seen(viewer: &Actor, status: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_private_account_shows_itself_and_nothing_of_what_it_does() {
+async fn a_private_account_shows_its_profile_and_no_activity() {
     let app = TestApp::start().await;
     let [ada, bea, cy] = app.users(["ada", "bea", "cy"]).await;
     bea.follow(&ada).await;
@@ -372,7 +372,7 @@ async fn a_private_account_shows_itself_and_nothing_of_what_it_does() {
 }
 
 #[tokio::test]
-async fn mutations_of_a_hidden_status_fail_as_those_of_a_status_that_was_never_there() {
+async fn mutations_of_a_hidden_status_fail_as_those_of_a_missing_status() {
     let app = TestApp::start().await;
     let [ada, cy] = app.users(["ada", "cy"]).await;
     let status = ada.post("from ada").await;

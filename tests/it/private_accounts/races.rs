@@ -21,7 +21,7 @@ impl Scene {
         Self { app, sibling, owner, others }
     }
 
-    /// Asks to follow the owner.
+    /// Requests to follow the owner.
     async fn request(&self, other: &Actor) {
         timelines::follow(&self.app.app, other.user_id(), self.owner.user_id()).await.expect("a request");
     }
@@ -54,7 +54,7 @@ async fn race<A, B>(round: usize, a: impl Future<Output = A>, b: impl Future<Out
 }
 
 #[tokio::test]
-async fn no_request_stays_at_a_public_account_whatever_comes_last() {
+async fn no_request_to_a_public_account_remains_in_any_order_of_changes() {
     let scene = Scene::start(1).await;
     let (owner, other) = (scene.owner.user_id(), &scene.others[0]);
     for round in 0..races(20) {
@@ -87,7 +87,7 @@ async fn a_withdrawal_ends_the_request_or_the_follow_that_it_became() {
 }
 
 #[tokio::test]
-async fn no_accepted_request_stands_beside_a_block() {
+async fn no_accepted_request_remains_with_a_block() {
     let scene = Scene::start(1).await;
     let (owner, other) = (scene.owner.user_id(), &scene.others[0]);
     for round in 0..races(20) {

@@ -16,7 +16,7 @@ const STARS: usize = 4;
 /// The maximum number of statuses of a user: above it, one is deleted.
 const MAX_STATUSES: usize = 50;
 
-/// The state of an object as its user knows it.
+/// The expected state of an object, by the acknowledged operations of its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KnownState {
     Present,

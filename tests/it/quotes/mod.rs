@@ -1,4 +1,4 @@
-//! Quotes: what may be quoted, what a quote shows, its counts and lists.
+//! Quotes: which statuses may be quoted, what a quote shows, its counts and lists.
 
 mod visibility;
 
@@ -81,7 +81,7 @@ async fn a_quote_is_a_status_that_shows_another_one() {
 }
 
 #[tokio::test]
-async fn only_what_everybody_can_see_is_quoted() {
+async fn only_statuses_that_everybody_can_see_are_quoted() {
     let app = TestApp::start().await;
     let [ada, bea, closed] = app.users(["ada", "bea", "closed"]).await;
     bea.follow(&closed).await;

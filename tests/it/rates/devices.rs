@@ -1,4 +1,4 @@
-//! Lock-outs: what password guessing can take from the account's owner, and what a known device keeps.
+//! Lock-outs: the log-ins that password guesses can prevent, and those of known devices, which they cannot.
 
 use super::log_ins::{LogInResult, RIGHT, log_in_result};
 use super::{default_config, limited, post_query, post_query_as, refused, with_trusted_proxy};
@@ -42,11 +42,11 @@ async fn device_of(app: &TestServer, login: &str, device: Option<&str>) -> Strin
 
 /// Guesses until no guess is compared any more; returns the number of compared guesses.
 async fn guess_on(app: &TestServer, from: &str, login: &str, device: Option<&str>) -> usize {
-    let mut looked_at = 0;
+    let mut compared_guesses = 0;
     while try_log_in(app, from, login, "a wrong one", device).await == Wrong {
-        looked_at += 1;
+        compared_guesses += 1;
     }
-    looked_at
+    compared_guesses
 }
 
 /// The limit that refused an attempt.
@@ -78,7 +78,7 @@ async fn guesses_from_one_address_never_lock_out_the_owner() {
     app.create_users("c", 1).await;
     for quarter in 0..6 {
         assert_eq!(guess_on(&app, ELSEWHERE, "c0", None).await, 10, "the address' own share, in quarter {quarter}");
-        assert_eq!(try_log_in(&app, HOME, "c0", RIGHT, None).await, In, "a device that nobody knows, in quarter {quarter}");
+        assert_eq!(try_log_in(&app, HOME, "c0", RIGHT, None).await, In, "an unknown device, in quarter {quarter}");
         app.clock.advance(QUARTER_MS);
     }
     // The failures of one address are refilled as fast: the tokens missing for others do not grow with time.
@@ -91,12 +91,12 @@ async fn guesses_from_one_address_never_lock_out_the_owner() {
 async fn an_ipv6_customer_counts_as_one_guesser() {
     let app = TestApp::with(small()).await;
     app.create_users("c", 1).await;
-    let mut looked_at = 0;
+    let mut compared_guesses = 0;
     for number in 0..20 {
         let from = format!("2001:db8:0:1:{number:x}::{number:x}");
-        looked_at += usize::from(try_log_in(&app, &from, "c0", "a wrong one", None).await == Wrong);
+        compared_guesses += usize::from(try_log_in(&app, &from, "c0", "a wrong one", None).await == Wrong);
     }
-    assert_eq!(looked_at, 2);
+    assert_eq!(compared_guesses, 2);
     assert_eq!(try_log_in(&app, "2001:db8:0:2::1", "c0", RIGHT, None).await, In);
 }
 
@@ -105,11 +105,11 @@ async fn a_known_device_logs_in_despite_guesses_from_its_address() {
     let app = TestApp::with(with_trusted_proxy(default_config())).await;
     app.create_users("c", 1).await;
     let device = device_of(&app, "c0", None).await;
-    let mut looked_at = guess_on(&app, HOME, "c0", None).await;
+    let mut compared_guesses = guess_on(&app, HOME, "c0", None).await;
     for number in 0..4 {
-        looked_at += guess_on(&app, HOME, &format!("nobody{number}"), None).await;
+        compared_guesses += guess_on(&app, HOME, &format!("nobody{number}"), None).await;
     }
-    assert_eq!(looked_at, 30, "the address is used up");
+    assert_eq!(compared_guesses, 30, "the address is used up");
     assert_eq!(try_log_in(&app, HOME, "c0", RIGHT, None).await, Limited);
     assert_eq!(try_log_in(&app, HOME, "C0", RIGHT, Some(&device)).await, In);
 }
@@ -264,7 +264,7 @@ async fn a_device_is_known_for_ninety_days_after_its_last_log_in() {
     let app = TestApp::with(small()).await;
     app.create_users("c", 1).await;
     let first = device_of(&app, "c0", None).await;
-    let knows = async |token: &str| {
+    let is_known = async |token: &str| {
         guess_on(&app, HOME, "c0", None).await;
         try_log_in(&app, HOME, "c0", RIGHT, Some(token)).await == In
     };
@@ -274,12 +274,12 @@ async fn a_device_is_known_for_ninety_days_after_its_last_log_in() {
     let renewed = device_of(&app, "c0", Some(&first)).await;
     assert_ne!(renewed, first);
     app.clock.advance(83 * DAY_MS - 1);
-    assert!(knows(&first).await);
+    assert!(is_known(&first).await);
     app.clock.advance(1);
-    assert!(!knows(&first).await, "ninety days are over");
-    assert!(knows(&renewed).await);
+    assert!(!is_known(&first).await, "ninety days are over");
+    assert!(is_known(&renewed).await);
     app.clock.advance(7 * DAY_MS);
-    assert!(!knows(&renewed).await);
+    assert!(!is_known(&renewed).await);
 }
 
 #[tokio::test]

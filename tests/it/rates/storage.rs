@@ -116,11 +116,11 @@ async fn requests_without_reads_do_not_wait_for_a_frozen_redis() {
     app.redis.signal("CONT");
 }
 
-/// By how much.
-const LATE: Duration = Duration::from_millis(100);
+/// The delay of each reply of [`slow_redis`].
+const DELAY: Duration = Duration::from_millis(100);
 
 /// A Redis with a high latency.
-async fn far_away(redis: &RedisServer) -> String {
+async fn slow_redis(redis: &RedisServer) -> String {
     let (path, listener) = (redis.operator_url().replace("unix:", ""), TcpListener::bind("127.0.0.1:0").await.expect("a port"));
     let url = redis.tcp_url(listener.local_addr().expect("an address").port());
     tokio::spawn(async move {
@@ -131,7 +131,7 @@ async fn far_away(redis: &RedisServer) -> String {
             tokio::spawn(async move {
                 let mut buffer = vec![0; 1 << 16];
                 while let Ok(count @ 1..) = from_server.read(&mut buffer).await {
-                    tokio::time::sleep(LATE).await;
+                    tokio::time::sleep(DELAY).await;
                     to_client.write_all(&buffer[..count]).await.expect("the client is connected");
                 }
             });
@@ -143,8 +143,8 @@ async fn far_away(redis: &RedisServer) -> String {
 #[tokio::test]
 async fn queued_requests_are_charged() {
     let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
-    let target = far_away(&redis).await.parse().expect("a URL");
-    let timing = Timing { charge: 10 * LATE, ..LONG_TIMEOUTS };
+    let target = slow_redis(&redis).await.parse().expect("a URL");
+    let timing = Timing { charge: 10 * DELAY, ..LONG_TIMEOUTS };
     let (db, clock) = (Db::open(&target, timing).await.expect("a store"), Clock::manual(START));
     let app = TestServer::start(App::new(db, clock.clone(), limited(&[(Limit::Requests, "50/1h")])), clock).await;
     // Each has to send its own query, one after the other, for longer than the timeout.

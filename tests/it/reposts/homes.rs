@@ -1,4 +1,4 @@
-//! Reposts in homes and lists: what brings them, what hides them, and what takes them away.
+//! Reposts in homes and lists: the changes that add, hide and remove them.
 
 use super::{assert_no_findings, repost, undo};
 use crate::support::{Actor, TestApp};
@@ -87,7 +87,7 @@ fn size(app: &TestApp, actor: &Actor) -> usize {
 }
 
 #[tokio::test]
-async fn a_repost_stands_in_homes_and_lists_at_its_own_time() {
+async fn a_repost_is_in_homes_and_lists_at_its_own_time() {
     let app = TestApp::start().await;
     let [ada, bea, cyd, dan] = app.users(["ada", "bea", "cyd", "dan"]).await;
     cyd.follow(&bea).await;
@@ -124,7 +124,7 @@ async fn a_repost_stands_in_homes_and_lists_at_its_own_time() {
 }
 
 #[tokio::test]
-async fn following_brings_reposts_and_unfollowing_takes_them_away() {
+async fn following_adds_reposts_and_unfollowing_removes_them() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     let ids = [ada.post("one").await, ada.post("two").await];
@@ -153,7 +153,7 @@ async fn following_brings_reposts_and_unfollowing_takes_them_away() {
 }
 
 #[tokio::test]
-async fn reposts_continue_below_the_window_and_come_back_after_a_rebuild() {
+async fn reposts_continue_below_the_window_and_are_restored_by_a_rebuild() {
     for star_followers in [1_000, 1] {
         let app = TestApp::with(config(star_followers)).await;
         let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
@@ -184,7 +184,7 @@ async fn reposts_continue_below_the_window_and_come_back_after_a_rebuild() {
         undo(&bea, oldest["id"].as_str().expect("an id")).await;
         expected.pop();
         assert_eq!(read_in_pages(&cyd, 7).await, expected);
-        // A home that nobody reads is dropped. An account that is followed meanwhile brings its reposts, too.
+        // A home that nobody reads is dropped. The reposts of an account that is followed meanwhile are added, too.
         app.clock.advance(3 * DAY_MS);
         let late = ada.post("late").await;
         repost(&bea, &late).await;
@@ -203,7 +203,7 @@ async fn reposts_continue_below_the_window_and_come_back_after_a_rebuild() {
 }
 
 #[tokio::test]
-async fn an_account_followed_while_the_home_is_dropped_brings_its_reposts() {
+async fn a_rebuilt_home_has_the_reposts_of_an_account_followed_while_it_was_dropped() {
     let app = TestApp::with(config(1_000)).await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     bea.follow(&cyd).await;
@@ -225,7 +225,7 @@ async fn an_account_followed_while_the_home_is_dropped_brings_its_reposts() {
 }
 
 #[tokio::test]
-async fn a_status_is_shown_once_in_a_while_and_comes_back() {
+async fn a_repeated_status_is_left_out_until_the_older_entry_is_removed() {
     let app = TestApp::start().await;
     let [ada, bea, cyd, dan] = app.users(["ada", "bea", "cyd", "dan"]).await;
     for followed in [&ada, &bea, &cyd] {
@@ -237,9 +237,9 @@ async fn a_status_is_shown_once_in_a_while_and_comes_back() {
     repost(&cyd, &one).await;
     assert_eq!(home(&dan).await, ["between", "one"], "both reposts are left out");
     dan.unfollow(&ada).await;
-    assert_eq!(home(&dan).await, ["between", "↻ bea: one"], "the older repost brings it");
+    assert_eq!(home(&dan).await, ["between", "↻ bea: one"], "the older repost shows it");
     undo(&bea, &one).await;
-    assert_eq!(home(&dan).await, ["↻ cyd: one", "between"], "and now the newer one");
+    assert_eq!(home(&dan).await, ["↻ cyd: one", "between"], "the newer repost is shown");
     dan.mutate_ok("muteUser", json!({ "userId": cyd.id }), "").await;
     assert_eq!(home(&dan).await, [""; 0]);
     repost(&bea, &one).await;
@@ -253,7 +253,7 @@ async fn a_status_is_shown_once_in_a_while_and_comes_back() {
 }
 
 #[tokio::test]
-async fn the_rule_once_counts_a_hundred_visible_statuses_whatever_the_pages_are() {
+async fn the_rule_on_repeated_statuses_counts_a_hundred_visible_statuses_for_all_page_sizes() {
     let app = TestApp::start().await;
     let [ada, bea, cyd, dan, eve] = app.users(["ada", "bea", "cyd", "dan", "eve"]).await;
     for followed in [&bea, &cyd, &eve] {
@@ -288,7 +288,7 @@ async fn the_rule_once_counts_a_hundred_visible_statuses_whatever_the_pages_are(
 }
 
 #[tokio::test]
-async fn what_hides_a_repost_can_be_undone_and_brings_it_back_at_its_place() {
+async fn a_repost_that_was_hidden_is_shown_again_at_its_position() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     cyd.follow(&bea).await;
@@ -327,7 +327,7 @@ async fn what_hides_a_repost_can_be_undone_and_brings_it_back_at_its_place() {
 }
 
 #[tokio::test]
-async fn reposts_and_undos_at_once_leave_homes_consistent() {
+async fn concurrent_reposts_and_undos_leave_homes_consistent() {
     let app = TestApp::start().await;
     let users = app.create_users("r", 16).await;
     let [ada] = app.users(["ada"]).await;
@@ -406,7 +406,7 @@ async fn a_viewer_chooses_whose_reposts_the_home_shows() {
 }
 
 #[tokio::test]
-async fn a_sync_cursor_names_shown_reposts_and_promoted_homes_show_them() {
+async fn a_sync_cursor_includes_shown_reposts_and_promoted_homes_show_them() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     bea.follow(&ada).await;

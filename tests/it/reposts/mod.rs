@@ -1,4 +1,4 @@
-//! Reposts: what they change, what may be reposted, and what is left of them.
+//! Reposts: the changes that they make, which statuses may be reposted, and their removal.
 
 mod deletion;
 mod homes;
@@ -75,7 +75,7 @@ async fn a_repost_is_counted_once_and_keeps_its_first_time() {
 }
 
 #[tokio::test]
-async fn only_what_everybody_can_see_is_reposted() {
+async fn only_statuses_that_everybody_can_see_are_reposted() {
     let app = TestApp::start().await;
     let [ada, bea, closed] = app.users(["ada", "bea", "closed"]).await;
     for follow in [(&bea, &ada), (&bea, &closed)] {

@@ -1,4 +1,4 @@
-//! A repost is visible while its status is public and no block separates the author and the account; what hides it can be undone.
+//! A repost is visible while its status is public and no block separates the author and the account; it is shown again when the reason ends.
 
 use super::profiles::{lines, page};
 use super::{logins, payload, repost, undo};
@@ -25,7 +25,7 @@ impl Scene {
             repost(&ada, &id).await;
             ids.push(id);
         }
-        // What closes to others stays open to followers, and a repost does not.
+        // A status that is not public any more is still visible to followers, and its reposts are not.
         viewer.follow(&bea).await;
         ada.follow(&bea).await;
         Self { app, ada, bea, viewer, status: ids.remove(1) }
@@ -56,7 +56,7 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn a_hidden_repost_falls_out_and_comes_back_at_its_place() {
+async fn a_hidden_repost_is_left_out_and_shown_again_at_its_position() {
     let scene = Scene::start().await;
     let all = ["↻ ada: last", "↻ ada: hidden", "↻ ada: first"];
     for (reason, hidden_from_all) in [

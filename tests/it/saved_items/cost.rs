@@ -1,4 +1,4 @@
-//! What bookmarks and pins cost in commands and round trips.
+//! The cost of bookmarks and pins in commands and round trips.
 
 use super::{bookmark, pin, post, remove_bookmark};
 use crate::support::monitor::Monitor;
@@ -66,7 +66,7 @@ async fn a_home_pays_for_bookmarks_only_if_it_selects_them_and_there_are_any() {
     let scene = Scene::start().await;
     let home = async |query| scene.measure(&scene.reader, query, &["bookmarks", "bookmarkers", "pins"]).await;
     let (nothing, plain) = home(PLAIN).await;
-    assert_eq!((nothing, plain), (vec![], 1), "the skeleton");
+    assert_eq!((nothing, plain), (vec![], 1), "the rows");
     assert_eq!(home(SELECTED).await, (vec![], 1), "no bookmark, no command");
     bookmark(&scene.reader, &scene.statuses[3]).await;
     assert_eq!(home(PLAIN).await, (vec![], 1), "the field is not selected");

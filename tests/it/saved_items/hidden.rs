@@ -1,4 +1,4 @@
-//! Bookmarked and pinned statuses that the viewer cannot see fall out, and come back at their place.
+//! Bookmarked and pinned statuses that the viewer cannot see are left out, and are shown again at their positions.
 
 use super::{bookmark, bookmarks, page, pin, pinned, post, remove_bookmark};
 use crate::support::{Actor, TestApp, user_error_codes};
@@ -48,7 +48,7 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn a_hidden_status_falls_out_and_comes_back_at_its_place() {
+async fn a_hidden_status_is_left_out_and_shown_again_at_its_position() {
     let scene = Scene::start().await;
     let viewer = &scene.viewer;
     let before = page(viewer, json!({})).await;
@@ -93,7 +93,7 @@ async fn a_mute_hides_no_bookmark() {
 }
 
 #[tokio::test]
-async fn pins_are_shown_to_those_who_read_the_profile_and_see_the_status() {
+async fn pins_are_shown_to_viewers_who_can_read_the_profile_and_see_the_status() {
     let scene = Scene::start().await;
     let (viewer, bea, nobody) = (&scene.viewer, &scene.bea, scene.app.anonymous());
     let other = post(&scene.app, bea, "for all").await;

@@ -1,4 +1,4 @@
-//! Nobody but the viewer can tell that a status is bookmarked.
+//! Only the viewer can find out that a status is bookmarked.
 
 use super::{bookmark, post};
 use crate::support::TestApp;

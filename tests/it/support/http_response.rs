@@ -1,4 +1,4 @@
-//! Requests as bytes, for what a correct client never sends.
+//! Requests as bytes, for requests that no correct client sends.
 
 use super::TestApp;
 use reqwest::RequestBuilder;

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
 
-/// What happens to bytes on their way.
+/// The treatment of forwarded bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     Pass,

@@ -1,6 +1,6 @@
 //! The reasons why a test runs on a single server when the suite runs on a cluster. There are no others.
 //!
-//! Such a test runs there as well, and asserts what it always asserts. Tests of a given server (`inspect`) and of the embedded Redis (`embedded`)
+//! Such a test runs there as well, with the same assertions. Tests of a given server (`inspect`) and of the embedded Redis (`embedded`)
 //! start their own server, which is never a cluster.
 
 /// Why a test needs a single server.

@@ -1,4 +1,4 @@
-//! A raw WebSocket client that also sends what no correct client sends.
+//! A raw WebSocket client that can also send messages that no correct client sends.
 
 use super::TestServer;
 use futures_util::{SinkExt, StreamExt};
@@ -45,7 +45,7 @@ impl Socket {
                 let body = response.body().as_deref().map(String::from_utf8_lossy).unwrap_or_default().into_owned();
                 Err((response.status().as_u16(), body))
             }
-            // The library requires one of the sub-protocols that it offered, and does not read what is sent then.
+            // The library requires one of the sub-protocols that it offered, and does not read messages that are sent after that.
             Err(error) => Err((0, error.to_string())),
         }
     }

@@ -23,7 +23,7 @@ impl Model {
         self.merged(shown)
     }
 
-    /// The statuses and reposts of these accounts, newest first, each status once in a while.
+    /// The statuses and reposts of these accounts, newest first, without repeated statuses.
     fn merged(&self, shown: impl Fn(UserId) -> bool) -> Vec<u64> {
         let own = self.statuses.iter().filter(|(_, author)| shown(**author)).map(|(id, _)| (id.0, *id));
         let reposts = self.reposts.iter().filter(|((_, by), _)| shown(*by)).map(|((status, _), id)| (*id, *status));

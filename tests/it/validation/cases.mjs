@@ -235,7 +235,7 @@ const differences = [
   },
   {
     query: 'queryQ { viewer { id } }', runs: true,
-    differs: 'The parser wants no blank behind a keyword. Nothing else can be meant.',
+    differs: 'The parser does not require a blank after a keyword. The document has no other meaning.',
   },
   {
     query: 'query() { viewer { id } }', runs: true,
@@ -243,7 +243,7 @@ const differences = [
   },
   {
     query: '{ viewer { ... on # comment\n User { id } } }', runs: false,
-    differs: 'The parser takes no comment behind `on`.',
+    differs: 'The parser does not accept a comment after `on`.',
   },
 ];
 

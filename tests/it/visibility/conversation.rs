@@ -1,4 +1,4 @@
-//! A status that the viewer cannot see is in conversations what a deleted one is: a place without a status, or nothing.
+//! In conversations a status that the viewer cannot see looks like a deleted one: a place without a status, or no entry.
 
 use super::block;
 use crate::conversations::reply;
@@ -51,7 +51,7 @@ async fn a_hidden_status_of_a_conversation_looks_like_a_deleted_one() {
         read(part, 1).await;
         let (hidden, absent) = (read(part, 0).await, read(part, 1).await);
         assert!(!hidden.0.contains("first") && !hidden.0.contains("alone"), "{}", hidden.0);
-        // The number of living replies is the same for everybody, and a hidden reply is a living one.
+        // The number of replies that are not deleted is the same for everybody, and includes hidden replies.
         let count = |text: &str| text.replace("\"depth\":0,\"replyCount\":2", "\"depth\":0,\"replyCount\":0");
         assert_eq!((count(&hidden.0), hidden.1), (count(&absent.0), absent.1), "{part}");
     }

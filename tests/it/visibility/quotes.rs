@@ -43,7 +43,7 @@ async fn a_hidden_quote_looks_like_a_deleted_one() {
         let (hidden, absent) = (read(part, 0).await, read(part, 1).await);
         assert!(!hidden.0.contains("theirs") && !hidden.0.contains("secret"), "{}", hidden.0);
         assert_eq!(hidden.0, absent.0, "{}", part.1);
-        // The number of quotes tells that there is a hidden one; nothing tells that a quoted status exists.
+        // The number of quotes reveals that there is a hidden one; nothing reveals that a quoted status exists.
         assert!(part.0 == 1 || hidden.1 == absent.1, "{hidden:?} {absent:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The timelines of tags and of mentions leave out what is hidden from the viewer, as if it were not there.
+//! The timelines of tags and of mentions leave out statuses that are hidden from the viewer.
 
 use super::{block, unblock};
 use crate::support::{Actor, TestApp};

@@ -60,22 +60,22 @@ fn operation(body: &str) -> String {
 #[derive(Clone, Default)]
 struct Route {
     before: String,
-    behind: String,
+    after: String,
 }
 
 /// The route to an account with as many friends as the viewer. The viewer has no friends in common with itself.
 fn other_account() -> Route {
-    Route { before: format!("user(login: {:?}) {{ ", login(POSTER)), behind: " }".to_owned() }
+    Route { before: format!("user(login: {:?}) {{ ", login(POSTER)), after: " }".to_owned() }
 }
 
 /// The route to the deepest reply: the root of a conversation has no ancestors.
 fn reply(world: &World) -> Route {
-    Route { before: format!("node(id: {:?}) {{ ... on Status {{ ", world.reply), behind: " } }".to_owned() }
+    Route { before: format!("node(id: {:?}) {{ ... on Status {{ ", world.reply), after: " } }".to_owned() }
 }
 
 /// Returns the paths to timelines that read in different ways: a home, a profile with reposts, a tag, and mentions.
 fn timelines() -> [Route; 4] {
-    let route = |before: &str, behind: &str| Route { before: before.to_owned(), behind: behind.to_owned() };
+    let route = |before: &str, after: &str| Route { before: before.to_owned(), after: after.to_owned() };
     [
         route("homeTimeline { ", " }"),
         route("viewer { profileTimeline(includeReposts: true) { ", " } }"),
@@ -147,8 +147,8 @@ impl<'a> Generator<'a> {
                 for (member, selects) in self.members(&field.of) {
                     let arguments = self.arguments(field, "first: 1", Some(&member));
                     let before = format!("{}{}{arguments} {{ {selects}", route.before, field.name);
-                    let behind = format!("{} }}{}", if selects.is_empty() { "" } else { " }" }, route.behind);
-                    next.push_back((member, Route { before, behind }));
+                    let after = format!("{} }}{}", if selects.is_empty() { "" } else { " }" }, route.after);
+                    next.push_back((member, Route { before, after }));
                 }
             }
             routes.insert(of, route);
@@ -247,7 +247,7 @@ impl<'a> Generator<'a> {
     fn leaf(&mut self, documents: &mut BTreeMap<String, Option<String>>, route: &Route, field: &Field) {
         let arguments = self.arguments(field, "", None);
         let many: String = (0..ALIASES).map(|at| format!("a{at}: {}{arguments} ", field.name)).collect();
-        documents.insert(operation(&format!("{}{many}{}", route.before, route.behind)), None);
+        documents.insert(operation(&format!("{}{many}{}", route.before, route.after)), None);
     }
 
     /// Adds documents for a field that is an object or a list of objects: the largest and the smallest page at both ends and in the middle, once and with
@@ -273,7 +273,7 @@ impl<'a> Generator<'a> {
                 // The middle of the list, or the end of the first page if the list can only be read from its beginning.
                 let near = if field.has("last") { "last: 100" } else { "first: 100" };
                 let arguments = self.arguments(field, near, None);
-                operation(&format!("{}{}{arguments} {{ edges {{ cursor }} }}{}", route.before, field.name, route.behind))
+                operation(&format!("{}{}{arguments} {{ edges {{ cursor }} }}{}", route.before, field.name, route.after))
             });
             let ofs: Vec<Option<String>> = match self.types.members(&field.of) {
                 Some(_) => self.members(&field.of).into_iter().map(|(member, _)| Some(member)).collect(),
@@ -288,7 +288,7 @@ impl<'a> Generator<'a> {
                     None => self.selection(&field.of, 4, ""),
                 };
                 for inner in [least, format!("{}{arguments} {{ {complete} }}", field.name)] {
-                    documents.insert(operation(&format!("{}{inner}{}", route.before, route.behind)), finds.clone());
+                    documents.insert(operation(&format!("{}{inner}{}", route.before, route.after)), finds.clone());
                 }
             }
         }
@@ -298,7 +298,7 @@ impl<'a> Generator<'a> {
     fn nest(&mut self, nested: &mut Vec<String>, route: &Route, field: &Field) {
         let mut seen = BTreeSet::new();
         let mut below = vec![(field.of.clone(), String::new(), String::new())];
-        while let Some((of, before, behind)) = below.pop() {
+        while let Some((of, before, after)) = below.pop() {
             if !seen.insert(of.clone()) || seen.len() > 8 {
                 continue;
             }
@@ -311,7 +311,7 @@ impl<'a> Generator<'a> {
                     if !inner.pages() {
                         let arguments = self.arguments(inner, "", None);
                         let open = format!("{before}{selects}{}{arguments} {{ ", inner.name);
-                        below.push((inner.of.clone(), open, format!(" }}{close}{behind}")));
+                        below.push((inner.of.clone(), open, format!(" }}{close}{after}")));
                         continue;
                     }
                     for (outer, page) in [("first: 100", "first: 1"), ("first: 100", "last: 1"), ("first: 15", "first: 100")] {
@@ -319,8 +319,8 @@ impl<'a> Generator<'a> {
                             continue;
                         }
                         let (outer, page) = (self.arguments(field, outer, None), self.arguments(inner, page, None));
-                        let selected = format!("{before}{selects}{}{page} {{ __typename }}{close}{behind}", inner.name);
-                        let body = format!("{}{}{outer} {{ {selected} }}{}", route.before, field.name, route.behind);
+                        let selected = format!("{before}{selects}{}{page} {{ __typename }}{close}{after}", inner.name);
+                        let body = format!("{}{}{outer} {{ {selected} }}{}", route.before, field.name, route.after);
                         nested.push(operation(&body));
                     }
                 }

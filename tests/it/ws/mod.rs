@@ -1,4 +1,4 @@
-//! `graphql-transport-ws`: every message and every code of the protocol, with a client that sends exactly what a test wants.
+//! `graphql-transport-ws`: every message and every code of the protocol, with a client that sends the exact messages of a test.
 
 mod bounds;
 mod ends;

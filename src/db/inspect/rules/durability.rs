@@ -110,7 +110,7 @@ pub(super) fn fsync(facts: &NodeFacts) -> Option<InspectionFinding> {
     }
 }
 
-/// Only the log of Redis says whether a file was truncated on load; nothing can be queried later.
+/// Only the log of Redis shows whether a file was truncated on load; it cannot be queried later.
 pub(super) fn load_truncated(facts: &NodeFacts) -> Option<InspectionFinding> {
     if facts.aof != Some(true) || facts.aof_load_truncated != Some(true) {
         return None;

@@ -44,12 +44,12 @@ pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: 
     };
     let mut scan = SetScan::start(reader, all.iter().filter_map(listed).collect(), place, found).await?;
     loop {
-        let parts = scan.next(reader, found).await?;
-        if parts.is_empty() {
+        let windows = scan.next(reader, found).await?;
+        if windows.is_empty() {
             return Ok(());
         }
-        for part in parts {
-            check_list(reader, &part, found).await?;
+        for window in windows {
+            check_list(reader, &window, found).await?;
         }
     }
 }
@@ -133,31 +133,31 @@ async fn check_ad(reader: &AuditReader, key: &str, id: AdId, found: &mut Finding
 }
 
 /// Checks that the members of an owner's list exist and belong to the owner.
-async fn check_list(reader: &AuditReader, part: &SetWindow<(UserId, bool)>, found: &mut Findings) -> Result<(), Error> {
-    let (owner, campaigns) = part.of;
+async fn check_list(reader: &AuditReader, window: &SetWindow<(UserId, bool)>, found: &mut Findings) -> Result<(), Error> {
+    let (owner, campaigns) = window.set;
     let key = |id: u64| {
         if campaigns { keys::campaign(crate::base::ids::CampaignId(id)) } else { keys::website(crate::base::ids::WebsiteId(id)) }
     };
-    let owners = reader.query(part.rows.iter().map(|row| row.member), |id| cmd("HGET").arg(key(id)).arg("uid").take()).await?;
-    for row in &part.rows {
+    let owners = reader.query(window.rows.iter().map(|row| row.member), |id| cmd("HGET").arg(key(id)).arg("uid").take()).await?;
+    for row in &window.rows {
         if row.member != row.position {
             let what = format!("{} is not at its own position", row.member);
-            found.add_repairable(&part.key, what, place(part.of, &part.key, row.member));
+            found.add_repairable(&window.key, what, place(window.set, &window.key, row.member));
         }
         match owners.read::<Option<u64>>(&row.member).flatten() {
             Some(other) if other != owner.0 => {
-                let remove = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
-                found.add_repairable(&part.key, format!("{} belongs to {other}", row.member), [remove]);
+                let remove = Remedy::RemoveMember { key: window.key.clone(), member: row.member.to_string().into_bytes() };
+                found.add_repairable(&window.key, format!("{} belongs to {other}", row.member), [remove]);
             }
             None if !reader.is_young(row.member) => {
                 let settle = if campaigns { settle_campaign } else { settle_website };
-                found.add_repairable(&part.key, format!("there is no {}", key(row.member)), [settle(owner, row.member)]);
+                found.add_repairable(&window.key, format!("there is no {}", key(row.member)), [settle(owner, row.member)]);
             }
             _ => {}
         }
     }
     if reader.missing_accounts([owner]).await?.contains(&owner) {
-        found.add_repairable(&part.key, "there is no such account", [Remedy::PurgeAccount(owner)]);
+        found.add_repairable(&window.key, "there is no such account", [Remedy::PurgeAccount(owner)]);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
--- write_share.lua - copies what decisions need of a campaign to one of its shares, unless the share has a newer copy.
+-- write_share.lua - copies the fields of a campaign that decisions need to one of its shares, unless the share has a newer copy.
 -- KEYS 1 share:{C.n}  2 offered:{C.n}  3…6 rank:{C.n}:SLOT
 -- ARGV 1 version  2 off, 1 or 0  3 starts, ms, 0 for at once  4 ends, ms, 0 for never  5 frequency cap, 0 for none  6 its window in seconds
 --      then for each ad: its number, slot 1…4, eCPM in millionths, pricing and bid

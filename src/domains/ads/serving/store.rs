@@ -46,15 +46,15 @@ pub(in crate::domains::ads) async fn read_decision_data(
     website: WebsiteId,
     visitor: Option<Visitor>,
     address: Option<Visitor>,
-    parts: &[OfferRange],
+    ranges: &[OfferRange],
 ) -> Result<DecisionData, Error> {
     let mut commands = vec![cmd("HMGET").arg(keys::website(website)).arg(&["uid", "off", "key"]).arg(&VOLUME).take()];
-    commands.extend(parts.iter().map(offers_command));
+    commands.extend(ranges.iter().map(offers_command));
     commands.extend(address.map(address_impression_count_command));
     commands.extend(visitor.map(|visitor| capped_command(visitor, now)));
     let mut replies = db.read_many(commands).await?.into_iter();
     let publisher = decode_publisher(&decode::value::<Vec<Option<String>>>(replies.next().unwrap_or_default())?);
-    let offers = parts.iter().map(|_| decode_offers(replies.next().unwrap_or_default())).collect::<Result<_, _>>()?;
+    let offers = ranges.iter().map(|_| decode_offers(replies.next().unwrap_or_default())).collect::<Result<_, _>>()?;
     let address_impression_count = match address {
         Some(_) => decode_address_impression_count(replies.next().unwrap_or_default(), now)?,
         None => 0,

@@ -2,8 +2,8 @@
 //! store, and nobody who sees a link can read the advertiser's price or recognize the visitor.
 //!
 //! The format is `base64url(version of the key, encrypted fields at fixed positions, 16 bytes of HMAC-SHA256 over both)`. The encryption
-//! follows SIV: the HMAC of the plain fields is the nonce of XChaCha20, so no two tokens share a nonce, whatever ids and clocks do. The
-//! cipher's key is derived from the signing key.
+//! follows SIV: the HMAC of the plain fields is the nonce of XChaCha20, so two different tokens have different nonces, even if ids are reused or clocks are set
+//! back. The cipher's key is derived from the signing key.
 
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::ids::CampaignId;

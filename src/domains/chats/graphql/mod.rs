@@ -315,7 +315,7 @@ impl ChatQuery {
 async fn page_of_chats(ctx: &Context<'_>, args: PageArgs, filter: ChatFilter) -> Result<Connection<Chats>> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
-    // The position first: what happens while the page is read has an event behind it.
+    // The position is read first: changes while the page is read have events after it.
     let position =
         if ctx.look_ahead().field("syncCursor").exists() { Some(service::events_position(&request.app).await?) } else { None };
     let page = service::chats(&request.app, &request.loaders(), viewer, filter, &args).await?;

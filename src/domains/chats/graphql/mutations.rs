@@ -317,8 +317,8 @@ impl ChatMutation {
         Some(Box::pin(rename(ctx, input)).await)
     }
 
-    /// Sets how long messages are kept that all members have seen: in a group as its owner, in a direct chat as either account. A message is deleted at most an hour after
-    /// that, with 0 days at most 10 seconds. Requires a session.
+    /// Sets after how many days a message that all members have seen is deleted. Allowed to the owner of a group, and to both accounts of a direct chat; fails
+    /// with `FORBIDDEN` for others. A message is deleted at most an hour late; with 0 days at most 10 seconds late. Requires a session.
     async fn set_chat_retention(
         &self,
         ctx: &Context<'_>,

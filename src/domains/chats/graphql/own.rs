@@ -210,8 +210,9 @@ impl OwnChatMutation {
         Some(Box::pin(accept(ctx, input)).await)
     }
 
-    /// Declines a chat request. The viewer no longer has a declined direct chat, until `startDirectChat`; the other account receives no event. Of a group, the
-    /// viewer is no member any more, and its members receive a `MEMBER_LEFT` message. Fails with `NOT_FOUND` for a chat that is no request. Requires a session.
+    /// Declines a chat request. A direct chat is removed from the viewer's chats, until `startDirectChat`; the other account receives no event. If the chat is
+    /// a group, the viewer leaves it, and its members receive a `MEMBER_LEFT` message. Fails with `NOT_FOUND` for a chat that is no request. Requires a
+    /// session.
     async fn decline_chat_request(
         &self,
         ctx: &Context<'_>,

@@ -18,7 +18,7 @@ use crate::platform::events::ChatEvent;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The id under which cursors of the events of an account's chats are sealed.
+/// The id of the list that cursors of the events of an account's chats belong to.
 pub const fn events_id(viewer: UserId) -> ListId {
     ListId { kind: b'L', owner: viewer.0 }
 }

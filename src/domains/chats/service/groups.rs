@@ -53,7 +53,7 @@ pub async fn create_group(app: &App, loaders: &Loaders, viewer: UserId, new: New
     };
     let input = format!("{name}\n{}\n{}", new.history.name(), new.users.join(","));
     let keyed = IdempotentRequest::new("createGroupChat", key, &input);
-    let bound = idempotency::bind_noted(app, viewer, &keyed, id).await?;
+    let bound = idempotency::bind_with_result(app, viewer, &keyed, id).await?;
     if bound.result.is_some() {
         return Ok(ChatId(bound.id));
     }

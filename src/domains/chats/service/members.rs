@@ -21,7 +21,7 @@ pub struct ShownMember {
     pub delivered: Option<u64>,
 }
 
-/// The id under which cursors of [`members`] are sealed.
+/// The id of the list that cursors of [`members`] belong to.
 pub const fn members_id(chat: ChatId) -> ListId {
     ListId { kind: b'M', owner: chat.0 }
 }

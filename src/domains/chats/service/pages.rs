@@ -11,7 +11,7 @@ use crate::base::page::{self, DEFAULT, ListId, MAX, Page, PageArgs, PageSource, 
 use crate::base::request::Loaders;
 use std::sync::Arc;
 
-/// The id under which cursors of [`chats`] are sealed.
+/// The id of the list that cursors of [`chats`] belong to.
 pub const fn chats_id(viewer: UserId, filter: ChatFilter) -> ListId {
     let kind = match filter {
         ChatFilter::Inbox => b'I',
@@ -20,17 +20,17 @@ pub const fn chats_id(viewer: UserId, filter: ChatFilter) -> ListId {
     ListId { kind, owner: viewer.0 }
 }
 
-/// The id under which cursors of [`requests`] are sealed.
+/// The id of the list that cursors of [`requests`] belong to.
 pub const fn requests_id(viewer: UserId) -> ListId {
     ListId { kind: b'K', owner: viewer.0 }
 }
 
-/// The id under which cursors of [`messages`] are sealed.
+/// The id of the list that cursors of [`messages`] belong to.
 pub const fn messages_id(chat: ChatId) -> ListId {
     ListId { kind: b'H', owner: chat.0 }
 }
 
-/// A page of the viewer's chats, the latest activity first, with activities as positions. One skeleton and one batch of chats.
+/// A page of the viewer's chats, the latest activity first, with activities as positions. One read of rows and one batch of chats.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.

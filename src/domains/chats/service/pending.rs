@@ -29,12 +29,12 @@ pub struct PendingChat {
     pub has_more: bool,
 }
 
-/// The id under which cursors of [`pending`] are sealed.
+/// The id of the list that cursors of [`pending`] belong to.
 pub const fn pending_id(viewer: UserId) -> ListId {
     ListId { kind: b'N', owner: viewer.0 }
 }
 
-/// A page of the chats of the inbox with unread texts, muted ones too, by latest activity, each with the oldest of these texts. One skeleton, one batch of
+/// A page of the chats of the inbox with unread texts, muted ones too, by latest activity, each with the oldest of these texts. One read of rows, one batch of
 /// chats, one of the numbers of texts and one of rows.
 ///
 /// # Errors

@@ -48,12 +48,12 @@ pub async fn purge(app: &App, user: UserId, progress: Progress) -> Result<Option
         lists::purge(app.db(), user, &[]).await?;
         return Ok(None);
     }
-    let parts = journal::begin_subtasks(app, chats.iter().map(|chat| Task::ChatMember { chat: *chat, user })).await?;
+    let subtasks = journal::begin_subtasks(app, chats.iter().map(|chat| Task::ChatMember { chat: *chat, user })).await?;
     let mut left = BUCKETS;
     for chat in &chats {
         let from = if chat.0 == progress.version { progress.below } else { 0 };
         if let Some(below) = purge_in(app, *chat, user, from, &mut left).await? {
-            // The parts that are not done are settled by the workers, too.
+            // The subtasks that are not done are settled by the workers, too.
             return Ok(Some(Progress { below, version: chat.0, ..progress }));
         }
         lists::purge(app.db(), user, &[*chat]).await?;
@@ -61,7 +61,7 @@ pub async fn purge(app: &App, user: UserId, progress: Progress) -> Result<Option
             break;
         }
     }
-    parts.ack(app);
+    subtasks.ack(app);
     Ok(Some(Progress { below: 0, version: 0, ..progress }))
 }
 

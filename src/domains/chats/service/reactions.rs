@@ -57,7 +57,7 @@ pub async fn react(
     }
 }
 
-/// The id under which cursors of [`reactors`] are sealed.
+/// The id of the list that cursors of [`reactors`] belong to.
 pub fn reactors_id(id: ChatMessageId, emoji: &str) -> ListId {
     let mut digest = Sha256::new();
     digest.update(id.chat.0.to_be_bytes());

@@ -52,7 +52,7 @@ pub async fn send(app: &App, loaders: &Loaders, viewer: UserId, new: NewMessage)
     };
     let input = format!("{}\n{}\n{text}", new.chat, reply_to.unwrap_or_default());
     let keyed = IdempotentRequest::new("sendMessage", key, &input);
-    let bound = idempotency::bind_noted(app, viewer, &keyed, id).await?;
+    let bound = idempotency::bind_with_result(app, viewer, &keyed, id).await?;
     if let Some(sequence) = bound.result {
         return Ok(ChatMessageId { chat, sequence });
     }

@@ -40,7 +40,7 @@ pub async fn sync_cursor(
     Ok(ChatResumePoint::new(position, &shown).encode(&app.cursors().await?, events_id(viewer)))
 }
 
-/// Those of the newest rows of chats whose events may be behind a position.
+/// Those of the newest rows of chats whose events may be after a position.
 async fn not_yet_published(app: &App, position: &LogPosition, rows: Vec<ChatMessageId>) -> Result<Vec<ChatMessageId>, Error> {
     if rows.is_empty() {
         return Ok(rows);

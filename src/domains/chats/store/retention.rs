@@ -96,8 +96,8 @@ pub(in super::super) struct RetentionLimits {
 }
 
 impl RetentionLimits {
-    /// The scores of chats that are due, as ranges of schedules. Chats with rows that nobody can read have one of their own: it may take long, and the
-    /// others are not behind it.
+    /// The scores of chats that are due, as ranges of schedules. Chats with rows that nobody can read have a range of their own: their deletion may take long,
+    /// and must not delay the others.
     fn ranges(self, now: Millis) -> Vec<(Schedule, String, String)> {
         let mut all = vec![
             (Schedule::Trims, "-inf".to_owned(), "1".to_owned()),
@@ -158,7 +158,7 @@ pub(in super::super) async fn reschedule(db: &Db, due: DueChat, next: u64) -> Re
     db.call::<u64>(call.arg(next)).await.map(drop)
 }
 
-/// Tries a chat again later that could not be trimmed, so that those behind it are. One script.
+/// Postpones a chat that could not be trimmed, so that the chats after it are. One script.
 pub(in super::super) async fn postpone(db: &Db, due: DueChat, kept: RetentionLimits, now: Millis) -> Result<(), Error> {
     let next = match due.schedule {
         Schedule::Trims => now + RETRY_AFTER,

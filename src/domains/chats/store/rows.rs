@@ -104,7 +104,7 @@ pub(in super::super) struct RowRange {
     pub(in super::super) to: u64,
 }
 
-/// The numbers of texts that are not deleted, from the first row of each range on, and where the search ended: behind that row there may be more. One
+/// The numbers of texts that are not deleted, from the first row of each range on, and where the search ended: after that row there may be more. One
 /// pipeline of scripts that only read.
 pub(in super::super) async fn texts_in(db: ChatDb<'_>, ranges: &[RowRange]) -> Result<Vec<(Vec<u64>, u64)>, Error> {
     let one = |range: &RowRange| db.script(&READ_TEXTS, range.chat, Vec::new(), 0).arg(range.from).arg(range.to).arg(BITMAP_PART);

@@ -20,7 +20,7 @@ pub(super) const MAX_READS: usize = 5;
 /// A consistent read of a thread.
 pub(super) struct Thread {
     pub(super) status: StatusId,
-    /// Comments by number, with the parent that the order `new` says; `None` for a member without a comment.
+    /// Comments by number, with their parent in the order `new`; `None` for a member without a comment.
     pub(super) comments: HashMap<u64, (u64, Option<Comment>)>,
     /// Roots of deleted branches.
     pub(super) deleted_branches: HashSet<u64>,

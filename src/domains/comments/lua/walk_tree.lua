@@ -13,21 +13,21 @@ local function next_under(level)
   if not level.read[level.at] then
     if level.ended then return nil end
     local count = math.min(limit - #lines, 8)
-    local behind = level.place and '(' .. level.parent .. level.place
+    local after = level.position and '(' .. level.parent .. level.position
     if reverse then
-      level.read = redis.call('ZRANGE', KEYS[1], behind or '(' .. level.parent .. END, '(' .. level.parent, 'BYLEX', 'REV', 'LIMIT', 0, count)
+      level.read = redis.call('ZRANGE', KEYS[1], after or '(' .. level.parent .. END, '(' .. level.parent, 'BYLEX', 'REV', 'LIMIT', 0, count)
     else
-      level.read = redis.call('ZRANGE', KEYS[1], behind or '(' .. level.parent, '(' .. level.parent .. END, 'BYLEX', 'LIMIT', 0, count)
+      level.read = redis.call('ZRANGE', KEYS[1], after or '(' .. level.parent, '(' .. level.parent .. END, 'BYLEX', 'LIMIT', 0, count)
     end
     level.at, level.ended = 1, #level.read < count
   end
   local member = level.read[level.at]
-  if member then level.place = string.sub(member, 8) end
+  if member then level.position = string.sub(member, 8) end
   return member
 end
 
-local function begin(parent, place)
-  table.insert(open, { parent = parent, place = place, read = {}, at = 0, ended = false })
+local function begin(parent, position)
+  table.insert(open, { parent = parent, position = position, read = {}, at = 0, ended = false })
 end
 
 local parent = string.rep('\0', 7)

@@ -46,7 +46,7 @@ const fn events_id(status: StatusId) -> ListId {
     ListId { kind: b'c', owner: status.0 }
 }
 
-/// Reads the events of a thread behind an event, in order, at most `limit`. One round trip.
+/// Reads the events of a thread after an event, in order, at most `limit`. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

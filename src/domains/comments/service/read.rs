@@ -11,7 +11,7 @@ use crate::base::page::{self, Cursors, ListId, Page, PageArgs, PageSource, Row, 
 use crate::base::request::Loaders;
 
 /// A page of the direct replies of a comment, or of the top level (`parent` is 0). Levels that are requested together share their round
-/// trips: one for the skeletons, then those of [`load_visible`].
+/// trips: one for the rows, then those of [`load_visible`].
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.

@@ -1,7 +1,7 @@
 //! A whole thread in reading order: a comment before its replies, siblings in the requested order.
 
 use super::super::model::{MAX_DEPTH, Sort};
-use super::super::store::{self, LevelWindow, TreePlace};
+use super::super::store::{self, LevelWindow, TreePosition};
 use super::visible::{VisibleComment, load_visible};
 use crate::app::App;
 use crate::base::error::Error;
@@ -14,7 +14,7 @@ use crate::base::request::Loaders;
 pub struct TreeArgs {
     /// The number of comments: 1 to 100.
     pub first: Option<i32>,
-    /// Starts behind this cursor.
+    /// Starts after this cursor.
     pub after: Option<String>,
     /// The order of siblings.
     pub sort: Sort,
@@ -34,7 +34,7 @@ pub struct Tree {
 }
 
 /// A page of a thread in reading order. A cursor holds the positions of a comment and its ancestors at that time; comments that have kept
-/// their position come exactly once. One round trip for the order, and those of [`load_visible`]; two more behind a cursor.
+/// their position come exactly once. One round trip for the order, and those of [`load_visible`]; two more after a cursor.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -45,11 +45,11 @@ pub async fn tree(app: &App, loaders: &Loaders, status: StatusId, args: &TreeArg
     let PageRequest { size, after, .. } = page.check_with(|text| decode(&cursors, list, args.sort, text))?;
     let walk = TreeWalk { app, loaders, status, sort: args.sort, levels: levels(args.max_depth)? };
     let begins = after.is_none();
-    let place = match after {
+    let position = match after {
         Some(positions) => Some(walk.resume(positions).await?),
         None => None,
     };
-    let mut items = walk.read(size + 1, place).await?;
+    let mut items = walk.read(size + 1, position).await?;
     let has_next = items.len() > size;
     items.truncate(size);
     let has_previous = !begins && walk.first().await? != items.first().map(|(_, shown)| shown.comment.id.number);
@@ -66,7 +66,7 @@ fn levels(max_depth: Option<i32>) -> Result<usize, Error> {
     }
 }
 
-/// Encodes a cursor: the part of each member behind its parent's id, level by level.
+/// Encodes a cursor: the part of each member after its parent's id, level by level.
 fn encode(cursors: &Cursors, list: ListId, sort: Sort, positions: &[u128]) -> String {
     cursors.sign(list, &positions.iter().flat_map(|position| sort.bytes(*position)).collect::<Vec<u8>>())
 }
@@ -95,8 +95,8 @@ impl TreeWalk<'_> {
         CommentId { status: self.status, number: self.sort.number(position) }
     }
 
-    /// Where a cursor continues: beside the first comment of its path that does not exist any more, since all below it was deleted.
-    async fn resume(&self, mut positions: Vec<u128>) -> Result<TreePlace, Error> {
+    /// The position from which a cursor continues: if a comment of its path was deleted with the comments below it, the next sibling of the topmost one.
+    async fn resume(&self, mut positions: Vec<u128>) -> Result<TreePosition, Error> {
         let whole = positions.len() <= self.levels;
         positions.truncate(self.levels);
         let comments = self.loaders.comments.load_many(positions.iter().map(|position| self.id(*position))).await?;
@@ -104,27 +104,27 @@ impl TreeWalk<'_> {
         if let Some(at) = deleted {
             positions.truncate(at + 1);
         }
-        Ok(TreePlace { positions, descends: whole && deleted.is_none() })
+        Ok(TreePosition { positions, descends: whole && deleted.is_none() })
     }
 
     /// Up to `limit` visible comments from a position on.
-    async fn read(&self, limit: usize, mut place: Option<TreePlace>) -> Result<Vec<TreeRow>, Error> {
+    async fn read(&self, limit: usize, mut after: Option<TreePosition>) -> Result<Vec<TreeRow>, Error> {
         let mut lines: Vec<TreeRow> = Vec::new();
         while lines.len() < limit {
             let want = limit - lines.len();
-            let found = store::tree(self.app.db(), self.status, self.sort, want, self.levels, place.as_ref()).await?;
-            let (ended, mut above) = (found.len() < want, place.take().map(|place| place.positions).unwrap_or_default());
-            let mut places: Vec<Vec<u128>> = Vec::with_capacity(found.len());
+            let found = store::tree(self.app.db(), self.status, self.sort, want, self.levels, after.as_ref()).await?;
+            let (ended, mut above) = (found.len() < want, after.take().map(|position| position.positions).unwrap_or_default());
+            let mut positions: Vec<Vec<u128>> = Vec::with_capacity(found.len());
             for (parent, row) in &found {
                 while above.last().is_some_and(|last| self.sort.number(*last) != *parent) {
                     above.pop();
                 }
                 above.push(row.position);
-                places.push(above.clone());
+                positions.push(above.clone());
             }
             let all = load_visible(self.loaders, found.iter().map(|(_, row)| self.id(row.position))).await?;
-            place = places.last().map(|positions| TreePlace { positions: positions.clone(), descends: true });
-            lines.extend(places.into_iter().zip(all).filter_map(|(positions, shown)| Some((positions, shown?))));
+            after = positions.last().map(|positions| TreePosition { positions: positions.clone(), descends: true });
+            lines.extend(positions.into_iter().zip(all).filter_map(|(positions, shown)| Some((positions, shown?))));
             if ended {
                 break;
             }

@@ -1,6 +1,6 @@
 -- read_ancestors.lua - reads ancestors of a place. Writes nothing.
 -- KEYS those of place.lua, all of {root}
--- ARGV 1 id of the place, 7 bytes  2 depth of the first ancestor  3 depth behind the last one
+-- ARGV 1 id of the place, 7 bytes  2 depth of the first ancestor  3 depth after the last one
 -- Returns id, place, … from the first one on | false there is no such place
 local place, from = read(ARGV[1]), tonumber(ARGV[2])
 if not place then return false end

@@ -12,7 +12,7 @@ use async_graphql::{Context, ID, InputObject, Object, Result};
 struct SetRepostsShownInput {
     /// Id of an account that the viewer follows.
     user_id: ID,
-    /// Whether the viewer's home timeline shows what the account reposts.
+    /// Whether the viewer's home timeline shows the reposts of the account.
     shown: bool,
 }
 
@@ -25,13 +25,13 @@ payload! {
     SetRepostsShownPayload;
 }
 
-/// Mutations of what a home shows.
+/// Mutations of whose reposts a home shows.
 #[derive(Default)]
 pub struct RepostChoiceMutation;
 
 #[Object]
 impl RepostChoiceMutation {
-    /// Sets whether the viewer's home timeline shows what a followed account reposts: true until it is set, and again after unfollowing. Timelines of lists
+    /// Sets whether the viewer's home timeline shows the reposts of a followed account. Default: shown; unfollowing the account resets it. Timelines of lists
     /// are not affected. Fails with `INVALID_INPUT` for an account that the viewer does not follow. Requires a session.
     async fn set_reposts_shown(
         &self,

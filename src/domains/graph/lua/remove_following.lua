@@ -1,5 +1,5 @@
 -- remove_following.lua - removes the follower's side of a follow: the commit. From here on b's statuses are hidden in a's home.
--- Ends a follow request, too, if ARGV 2 says so.
+-- With ARGV 2, it also ends a follow request.
 -- KEYS 1 following:{a}  2 user:{a}  3 left:{a}  4 follow_requests_sent:{a}
 -- ARGV 1 b  2 '1' to end a request, too
 -- Returns the id of the removed follow | 0 there was none

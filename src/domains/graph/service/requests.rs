@@ -88,14 +88,14 @@ pub async fn purge_requests(app: &App, id: UserId) -> Result<bool, Error> {
     let sent_to = accounts(app, id, RequestDirection::Sent).await?;
     let requesters = accounts(app, id, RequestDirection::Received).await?;
     let task = |from, to| Task::Source { feed: Feed::Home(from), source: to };
-    let parts = sent_to.iter().map(|other| task(id, *other)).chain(requesters.iter().map(|requester| task(*requester, id)));
-    let parts = journal::begin_subtasks(app, parts).await?;
+    let tasks = sent_to.iter().map(|other| task(id, *other)).chain(requesters.iter().map(|requester| task(*requester, id)));
+    let subtasks = journal::begin_subtasks(app, tasks).await?;
     // The other sides first: they are unknown afterwards.
     store::remove_from(app.db(), &sent_to, id).await?;
     store::withdraw(app.db(), id, &sent_to).await?;
     store::withdraw_from(app.db(), &requesters, id).await?;
     store::remove(app.db(), id, &requesters).await?;
-    parts.ack(app);
+    subtasks.ack(app);
     Ok(sent_to.len() == PASS || requesters.len() == PASS)
 }
 
@@ -121,7 +121,7 @@ pub async fn request_windows(app: &App, id: UserId, side: RequestDirection, wind
     store::rows(app.db(), id, side, windows).await
 }
 
-/// The id under which cursors of pages of requests are sealed.
+/// The id of the list that cursors of pages of requests belong to.
 pub const fn requests_id(viewer: UserId, side: RequestDirection) -> ListId {
     ListId { kind: side.letter(), owner: viewer.0 }
 }

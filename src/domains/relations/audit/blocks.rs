@@ -27,31 +27,31 @@ pub(super) async fn check(reader: &AuditReader, sides: Vec<(Side, UserId)>, foun
     let mut malformed = Findings::default();
     let mut scan = SetScan::start(reader, blockers, |_, _, _| Vec::new(), &mut malformed).await?;
     loop {
-        let parts = scan.next(reader, &mut malformed).await?;
-        if parts.is_empty() {
+        let windows = scan.next(reader, &mut malformed).await?;
+        if windows.is_empty() {
             break;
         }
-        check_severed(reader, &parts, found).await?;
+        check_severed(reader, &windows, found).await?;
     }
     audit_edges::check(reader, &BLOCKS, sides, found).await
 }
 
 /// Of two accounts, neither follows the other or has requested to, they are not friends, and neither has requested it, while one of them blocks the
 /// other.
-async fn check_severed(reader: &AuditReader, parts: &[SetWindow<UserId>], found: &mut Findings) -> Result<(), Error> {
+async fn check_severed(reader: &AuditReader, windows: &[SetWindow<UserId>], found: &mut Findings) -> Result<(), Error> {
     let blocks = || {
-        let rows = parts.iter().flat_map(|part| part.rows.iter().map(move |row| (part, row)));
-        rows.filter(|(_, row)| !reader.is_young(row.position)).map(|(part, row)| (part, UserId(row.member)))
+        let rows = windows.iter().flat_map(|window| window.rows.iter().map(move |row| (window, row)));
+        rows.filter(|(_, row)| !reader.is_young(row.position)).map(|(window, row)| (window, UserId(row.member)))
     };
     let entries: Vec<(String, UserId)> =
-        blocks().flat_map(|(part, other)| severed(part.of, other)).flat_map(|(_, entries)| entries).collect();
+        blocks().flat_map(|(window, other)| severed(window.set, other)).flat_map(|(_, entries)| entries).collect();
     let score = |(set, member): (&str, UserId)| cmd("ZSCORE").arg(set).arg(member.0).take();
     let scores = reader.query(entries.iter().map(|(set, member)| (set.as_str(), *member)), score).await?;
-    for (part, other) in blocks() {
-        for (finding, entries) in severed(part.of, other) {
+    for (window, other) in blocks() {
+        for (finding, entries) in severed(window.set, other) {
             if entries.iter().any(|(set, member)| scores.score(&(set.as_str(), *member)).is_some()) {
-                let settle = [Remedy::SettleBlock { from: part.of, to: other }];
-                found.add_repairable(&part.key, format!("{} in it {finding}", other.0), settle);
+                let settle = [Remedy::SettleBlock { from: window.set, to: other }];
+                found.add_repairable(&window.key, format!("{} in it {finding}", other.0), settle);
             }
         }
     }

@@ -92,7 +92,7 @@ pub async fn count_blocks(app: &App, id: UserId) -> Result<u64, Error> {
 }
 
 /// A page of the accounts that the viewer blocks, newest block first, with the blocks' ids as positions. Also shows those that block the viewer.
-/// One skeleton, one batch of accounts.
+/// One read of rows, one batch of accounts.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -101,7 +101,7 @@ pub async fn blocks(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArg
     page::read_page(&BlockListing { app, loaders, viewer }, request).await
 }
 
-/// The id under which cursors of [`blocks`] are sealed.
+/// The id of the list that cursors of [`blocks`] belong to.
 pub const fn blocks_id(viewer: UserId) -> ListId {
     ListId { kind: b'x', owner: viewer.0 }
 }

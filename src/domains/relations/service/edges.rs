@@ -64,13 +64,13 @@ pub(super) async fn purge(app: &App, kind: OneWayRelation, id: UserId) -> Result
     let accounts = |found: Vec<Vec<Row>>| -> Vec<UserId> { found.into_iter().flatten().map(|row| UserId(row.member)).collect() };
     let of = accounts(store::read_targets(db, kind, id, &windows).await?);
     let to = accounts(store::read_sources(db, kind, id, &windows).await?);
-    let parts = of.iter().map(|other| task(kind, id, *other)).chain(to.iter().map(|other| task(kind, *other, id)));
-    let parts = journal::begin_subtasks(app, parts).await?;
+    let tasks = of.iter().map(|other| task(kind, id, *other)).chain(to.iter().map(|other| task(kind, *other, id)));
+    let subtasks = journal::begin_subtasks(app, tasks).await?;
     // The other sides first: they are unknown afterwards.
     store::remove_other(db, kind, &of, id).await?;
     store::remove(db, kind, id, &of).await?;
     store::remove_by(db, kind, &to, id).await?;
     store::remove_others(db, kind, id, &to).await?;
-    parts.ack(app);
+    subtasks.ack(app);
     Ok(of.len() == PASS || to.len() == PASS)
 }

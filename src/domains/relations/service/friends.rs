@@ -146,10 +146,10 @@ pub async fn purge(app: &App, id: UserId) -> Result<bool, Error> {
         others.extend(rows.iter().map(|row| UserId(row.member)));
     }
     for others in others.chunks(FRIENDS_PER_PASS) {
-        let parts = journal::begin_subtasks(app, others.iter().map(|other| task(id, *other))).await?;
+        let subtasks = journal::begin_subtasks(app, others.iter().map(|other| task(id, *other))).await?;
         store::remove_deleted_friend(app.db(), others, id).await?;
         store::remove_friends_of_deleted(app.db(), id, others).await?;
-        parts.ack(app);
+        subtasks.ack(app);
     }
     if !more {
         store::purge_slots(app.db(), id).await?;
@@ -190,7 +190,7 @@ async fn can_read_friends(loaders: &Loaders, id: UserId) -> Result<bool, Error> 
     Ok(viewer == id || loaders.friendships.load(id).await? == FriendshipState::Friends)
 }
 
-/// The id under which cursors of [`friend_page`] are sealed.
+/// The id of the list that cursors of [`friend_page`] belong to.
 pub const fn list_id(id: UserId, list: FriendList) -> ListId {
     ListId { kind: list.letter(), owner: id.0 }
 }
@@ -246,7 +246,7 @@ async fn mutual_rows(loaders: &Loaders, id: UserId) -> Result<Arc<Vec<Row>>, Err
     loaders.mutual_friends.load(id).await
 }
 
-/// The id under which cursors of [`mutual`] are sealed.
+/// The id of the list that cursors of [`mutual`] belong to.
 pub const fn mutual_id(id: UserId) -> ListId {
     ListId { kind: b'i', owner: id.0 }
 }

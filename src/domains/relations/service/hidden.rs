@@ -26,7 +26,7 @@ pub async fn hidden_authors(app: &App, viewer: UserId) -> Result<(Vec<HiddenAuth
     let now = app.now();
     let muted = own.mutes.into_iter().filter(|(_, mute)| mute.is_active(now));
     let mut hidden: Vec<HiddenAuthor> = muted.map(|(author, mute)| HiddenAuthor { author, until: mute.ends_at }).collect();
-    // Behind the mutes, so that the end of a mute does not end a block.
+    // After the mutes, so that the end of a mute does not end a block.
     hidden.extend(own.blocks.into_iter().map(|author| HiddenAuthor { author, until: None }));
     if own.version.blocked_by > 0 {
         let blockers = store::blockers(app.db(), viewer).await?;

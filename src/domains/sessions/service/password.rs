@@ -76,7 +76,7 @@ pub async fn settle_password(app: &App, user: UserId) -> Result<Vec<SessionId>, 
         }
         ended.extend(live_of(app, &listed).await);
         let digests: Vec<String> = listed.into_iter().map(|(digest, _)| digest).collect();
-        // The list forgets them last, so that whoever finds it after a crash deletes and publishes again.
+        // They are removed from the list last, so that after a crash the deletion and the publication are repeated.
         store::delete(app.db(), &digests).await?;
         events::publish_change_now(app, user.0).await?;
         store::remove_from_ended(app.db(), user, &digests).await?;

@@ -1,4 +1,4 @@
-//! The audit of the places of statuses: a living place has a status that replies as the place says, a reply has a place, and the stored numbers of
+//! The audit of the places of statuses: the place of a status that is not deleted agrees with the status, a reply has a place, and the stored numbers of
 //! replies and likes equal those of the places.
 
 use super::super::keys;

@@ -84,40 +84,40 @@ pub(super) async fn check_indexes(reader: &AuditReader, entries: &[KeyInfo], fou
     let place = |_: usize, key: &str, member: u64| vec![Remedy::PlaceMember { key: key.to_owned(), member }];
     let mut scan = SetScan::start(reader, sets, place, found).await?;
     loop {
-        let parts = scan.next(reader, found).await?;
-        if parts.is_empty() {
+        let windows = scan.next(reader, found).await?;
+        if windows.is_empty() {
             return Ok(());
         }
-        check_entries(reader, &indexes, &parts, found).await?;
+        check_entries(reader, &indexes, &windows, found).await?;
     }
 }
 
 async fn check_entries(
     reader: &AuditReader,
     indexes: &[StatusIndex],
-    parts: &[SetWindow<usize>],
+    windows: &[SetWindow<usize>],
     found: &mut Findings,
 ) -> Result<(), Error> {
-    let ids = || parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
+    let ids = || windows.iter().flat_map(|window| window.rows.iter().map(|row| StatusId(row.member)));
     let (records, texts) = (status_records(reader, ids()).await?, texts_of(reader, ids()).await?);
     let logins = texts.values().flat_map(|(_, text)| names_of(&text.message, &text.entities).logins).collect::<Vec<String>>();
     let holders = holders_of_logins(reader, logins.iter().map(String::as_str)).await?;
-    for part in parts {
-        for row in &part.rows {
+    for window in windows {
+        for row in &window.rows {
             let id = StatusId(row.member);
             if row.member != row.position {
-                let place = Remedy::PlaceMember { key: part.key.clone(), member: row.member };
+                let place = Remedy::PlaceMember { key: window.key.clone(), member: row.member };
                 let what = format!("status {} is not at its own position", row.member);
-                found.add_repairable_with(&part.key, what, row.position.to_string(), [place]);
+                found.add_repairable_with(&window.key, what, row.position.to_string(), [place]);
             }
-            let remove = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
+            let remove = Remedy::RemoveMember { key: window.key.clone(), member: row.member.to_string().into_bytes() };
             match (records.get(&id), texts.get(&id)) {
                 (Some(StatusRecord::Missing), _) => {
-                    found.add_repairable(&part.key, format!("there is no status {}", row.member), [remove]);
+                    found.add_repairable(&window.key, format!("there is no status {}", row.member), [remove]);
                 }
                 (_, Some((author, text))) if !reader.is_young(id.0) && !reader.is_young(text.edit_id()) => {
                     let names = text.indexed_names();
-                    let belongs = match indexes.get(part.of) {
+                    let belongs = match indexes.get(window.set) {
                         Some(StatusIndex::Tag(tag)) => names.tags.contains(tag),
                         Some(StatusIndex::Mentions(user)) => {
                             let mentioned = |login: &String| holders.get(login.as_str())?.at(text.written_at);
@@ -129,7 +129,7 @@ async fn check_entries(
                         // Settled afterwards: the text may have changed since it was read.
                         let settle = Remedy::SettleStatus { author: *author, status: id };
                         let what = format!("status {} by {} does not belong to it", row.member, author.0);
-                        found.add_repairable(&part.key, what, [remove, settle]);
+                        found.add_repairable(&window.key, what, [remove, settle]);
                     }
                 }
                 _ => {}

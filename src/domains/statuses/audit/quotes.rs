@@ -30,13 +30,13 @@ pub(super) async fn check_quotes(
 }
 
 /// Checks that the members of sets of quotes exist and quote the status.
-pub(super) async fn check_quoting(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
-    let ids = || parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
+pub(super) async fn check_quoting(reader: &AuditReader, windows: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
+    let ids = || windows.iter().flat_map(|window| window.rows.iter().map(|row| StatusId(row.member)));
     let records = status_records(reader, ids()).await?;
     let quotes = reader.query(ids(), |id| cmd("HGET").arg(keys::status(id)).arg("quote").take()).await?;
-    for part in parts {
-        let Some(quoted) = part.of.status() else { continue };
-        for row in &part.rows {
+    for window in windows {
+        let Some(quoted) = window.set.status() else { continue };
+        for row in &window.rows {
             let id = StatusId(row.member);
             let does_quote = quotes.read::<Option<u64>>(&id).flatten() == Some(quoted.0);
             let is_wrong = match records.get(&id) {
@@ -45,9 +45,9 @@ pub(super) async fn check_quoting(reader: &AuditReader, parts: &[SetWindow<Set>]
                 _ => false,
             };
             if is_wrong {
-                let remove = Remedy::RemoveMember { key: part.key.clone(), member: id.0.to_string().into_bytes() };
-                let recount = Remedy::Recount { key: keys::status(quoted), field: "quotes".to_owned(), set: part.key.clone() };
-                found.add_repairable(&part.key, format!("{} in it does not quote the status", id.0), [remove, recount]);
+                let remove = Remedy::RemoveMember { key: window.key.clone(), member: id.0.to_string().into_bytes() };
+                let recount = Remedy::Recount { key: keys::status(quoted), field: "quotes".to_owned(), set: window.key.clone() };
+                found.add_repairable(&window.key, format!("{} in it does not quote the status", id.0), [remove, recount]);
             }
         }
     }

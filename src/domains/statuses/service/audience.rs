@@ -1,8 +1,8 @@
 //! The audience of a status, and its changes.
 //!
-//! A status is pushed to the same feeds whatever its audience is, and the policy hides it from those who cannot see it when it is read. So a change of
-//! the audience moves no entry: it is one script, and a wider audience has the status at its position at once. Subscribers who lose the status are
-//! notified by an event with the audience before.
+//! A status is pushed to the same feeds for every audience, and the policy hides it from those who cannot see it when it is read. So a change of
+//! the audience moves no entry: it is one script, and after a change to a wider audience the status is at its position at once. Subscribers who can no longer
+//! see the status receive an event, which has the audience before the change.
 
 use super::super::model::{AudienceInput, Status, no_such_list, not_found};
 use super::super::store::{self, SetAudienceResult};

@@ -37,7 +37,7 @@ pub async fn remove_bookmark(app: &App, user: UserId, id: StatusId) -> Outcome<(
     Ok(())
 }
 
-/// A page of the statuses that the viewer has bookmarked and may see, newest bookmark first, with the bookmarks' ids as positions. One skeleton, and
+/// A page of the statuses that the viewer has bookmarked and may see, newest bookmark first, with the bookmarks' ids as positions. One read of rows, and
 /// the batches of [`load_visible`].
 ///
 /// # Errors
@@ -47,7 +47,7 @@ pub async fn bookmarks(app: &App, loaders: &Loaders, viewer: UserId, args: &Page
     page::read_page(&BookmarkListing { app, loaders, viewer }, request).await
 }
 
-/// The id under which cursors of [`bookmarks`] are sealed.
+/// The id of the list that cursors of [`bookmarks`] belong to.
 pub const fn bookmarks_id(viewer: UserId) -> ListId {
     ListId { kind: b'B', owner: viewer.0 }
 }

@@ -54,7 +54,7 @@ pub async fn find_entry(loaders: &Loaders, id: PlaceId) -> Result<Option<Convers
 pub struct AncestorsPage {
     /// The entries with their cursors.
     pub items: Vec<(String, ConversationEntry)>,
-    /// Whether there are deeper ancestors behind the page.
+    /// Whether there are deeper ancestors after the page.
     pub has_next: bool,
     /// Whether there are ancestors before the page.
     pub has_previous: bool,
@@ -80,11 +80,11 @@ pub async fn ancestors(app: &App, loaders: &Loaders, status: &Status, args: &Pag
     Ok(AncestorsPage { items: places.into_iter().zip(seen).map(entry).collect(), has_next: to < depth, has_previous: from > 0 })
 }
 
-/// The depths of a page, from the first one to behind the last one, among all below `depth`.
+/// The depths of a page, among all below `depth`: the first one, and the one after the last.
 fn range(request: &PageRequest, depth: u32) -> (u32, u32) {
-    let place = |position: u64| u32::try_from(position).unwrap_or(u32::MAX);
-    let from = request.after.map_or(0, |after| place(after).saturating_add(1)).min(depth);
-    let to = request.before.map_or(depth, place).clamp(from, depth);
+    let depth_of = |position: u64| u32::try_from(position).unwrap_or(u32::MAX);
+    let from = request.after.map_or(0, |after| depth_of(after).saturating_add(1)).min(depth);
+    let to = request.before.map_or(depth, depth_of).clamp(from, depth);
     let size = u32::try_from(request.size).unwrap_or(u32::MAX);
     if request.backward { (to.saturating_sub(size).max(from), to) } else { (from, from.saturating_add(size).min(to)) }
 }

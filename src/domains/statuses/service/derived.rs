@@ -1,5 +1,5 @@
-//! What derives from a new status and is on other hash tags: the number of replies to its parent, and its index entries. All of it is written first, and
-//! what it was derived from is read again once, together with the check that the status still exists: what has changed meanwhile is reconciled.
+//! The data on other hash tags that is derived from a new status: its parent's number of replies, and its index entries. They are written first. Then the
+//! data from which they were derived is read again once, together with the check that the status still exists, and differences are reconciled.
 
 use super::super::store::derived as store;
 use super::indexes::NewEntries;

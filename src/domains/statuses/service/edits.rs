@@ -89,7 +89,7 @@ pub fn version_count(status: &Status) -> usize {
     edits_of(status) + 1
 }
 
-/// The id under which cursors of [`versions`] are sealed.
+/// The id of the list that cursors of [`versions`] belong to.
 pub const fn versions_id(status: StatusId) -> ListId {
     ListId { kind: b'V', owner: status.0 }
 }

@@ -239,7 +239,7 @@ async fn names_of_all_versions(app: &App, id: StatusId, text: &IndexedText) -> R
     Ok(names)
 }
 
-/// Statuses of an account that one pass looks at.
+/// The number of statuses of an account that one pass checks.
 const PASS: usize = 200;
 /// Statuses whose index entries are reconciled at once.
 const CONCURRENCY: usize = 20;

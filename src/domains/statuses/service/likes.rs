@@ -136,7 +136,7 @@ pub async fn likers(app: &App, loaders: &Loaders, status: &Status, args: &PageAr
     page::read_page(&LikerListing { app, loaders, id: status.id, is_own }, request).await
 }
 
-/// The id under which cursors of [`likers`] are sealed.
+/// The id of the list that cursors of [`likers`] belong to.
 pub const fn likers_id(id: StatusId) -> ListId {
     ListId { kind: b'l', owner: id.0 }
 }

@@ -1,4 +1,4 @@
-//! Marks: what an account has with a status on two tags, bookmarks and reposts. The status's side is authoritative while the status exists.
+//! Marks: bookmarks and reposts, which are stored with the account and with the status, on two tags. The status's side is authoritative while it exists.
 
 use super::super::model::{Mark, Status};
 use super::super::store as statuses;
@@ -12,16 +12,16 @@ use crate::platform::events::{EventAudience, MAX_REPOSTERS};
 use crate::platform::journal::EntryLease;
 use crate::platform::journal::service::{self as journal, Subtasks};
 
-/// The most parts in which a change of a status is published to feeds with reposts of it.
+/// The maximum number of events for feeds with reposts of a status that one change of the status publishes.
 const PARTS: u64 = 10;
 /// Marks that one pass removes.
 const MARKS_PER_PASS: usize = 1_000;
 
-/// A mark that both sides of agree on after a request.
+/// A mark after a request, when both sides agree.
 pub struct ChangedMark {
     /// The id of the mark; `None` without one.
     pub id: Option<u64>,
-    /// Whether the request has added or removed it. A request that found what it wanted has nothing more to do.
+    /// Whether the request has added or removed it; if not, there is nothing more to do.
     pub is_changed: bool,
     /// The entry in the journal, which the caller acknowledges.
     pub lease: EntryLease,

@@ -15,7 +15,7 @@ use crate::domains::relations::service as relations;
 use futures_util::try_join;
 use std::cmp::Reverse;
 
-/// What a profile shows.
+/// The choice of the entries that a profile shows in addition to posted statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProfileChoice {
     /// Replies of the account.
@@ -71,7 +71,7 @@ async fn read(
     page::read_page(&ProfileListing { app, loaders, author, choice }, request).await
 }
 
-/// The id under which cursors of [`profile`] are sealed: a cursor is of one choice.
+/// The id of the list that cursors of [`profile`] belong to; it differs for each choice, so that a cursor is valid for one choice only.
 pub const fn profile_id(author: UserId, choice: ProfileChoice) -> ListId {
     let kind = match (choice.replies, choice.reposts) {
         (true, false) => b'p',

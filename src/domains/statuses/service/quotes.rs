@@ -17,8 +17,8 @@ use crate::base::request::Loaders;
 
 const PATH: &[&str] = &["quotedStatusId"];
 
-/// What a new status quotes, by its global id, or the user error: `NOT_FOUND` for a status that the viewer cannot see, `FORBIDDEN` for one that is not
-/// public. The cost of [`load_visible`].
+/// The status that a new status quotes, by its global id, or the user error: `NOT_FOUND` for a status that the viewer cannot see, `FORBIDDEN` for one that
+/// is not public. The cost of [`load_visible`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -82,7 +82,7 @@ pub async fn quotes(app: &App, loaders: &Loaders, id: StatusId, args: &PageArgs)
     page::read_page(&QuoteListing { app, loaders, id }, request).await
 }
 
-/// The id under which cursors of [`quotes`] are sealed.
+/// The id of the list that cursors of [`quotes`] belong to.
 pub const fn quotes_id(id: StatusId) -> ListId {
     ListId { kind: b'Q', owner: id.0 }
 }

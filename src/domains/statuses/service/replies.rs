@@ -31,7 +31,7 @@ const DELETED_PER_PASS: usize = 100;
 const REPLIES_PER_PASS: usize = 1_000;
 const PATH: &[&str] = &["replyToId"];
 
-/// What a new status of the viewer replies to, by the global id of the parent, or the user error: `NOT_FOUND` for a parent that the viewer cannot see,
+/// The parent of a new reply of the viewer, by the parent's global id, or the user error: `NOT_FOUND` for a parent that the viewer cannot see,
 /// `FORBIDDEN` if its author or the author of the root refuses it. The cost of [`load_visible`], and up to three batches for policies.
 ///
 /// # Errors

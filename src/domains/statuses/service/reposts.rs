@@ -1,5 +1,6 @@
-//! Reposts: an account shows a status of anybody in its own name. A repost is no status: it has a time and no text. It is visible while the
-//! status is public and no block separates its author and the account; that is decided when it is read, so what hides a repost can be undone.
+//! Reposts: an account adds a status, of any account, to its profile and to its followers' homes. A repost is no status: it has a time and no text. It is
+//! visible while the status is public and no block separates its author and the account. That is decided when it is read, so a hidden repost is shown
+//! again when the reason ends.
 
 use super::super::load::ViewedStatus;
 use super::super::model::{Mark, Status, not_found};
@@ -82,7 +83,7 @@ pub async fn reposters(app: &App, loaders: &Loaders, seen: &ViewedStatus, args: 
     page::read_page(&ReposterListing { app, loaders, status: &seen.status }, request).await
 }
 
-/// The id under which cursors of [`reposters`] are sealed.
+/// The id of the list that cursors of [`reposters`] belong to.
 pub const fn reposters_id(id: StatusId) -> ListId {
     ListId { kind: b'R', owner: id.0 }
 }

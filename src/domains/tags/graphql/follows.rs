@@ -78,9 +78,9 @@ pub struct FollowedTagMutation;
 
 #[Object]
 impl FollowedTagMutation {
-    /// Follows a tag: the viewer's home timeline also shows public statuses with the tag, from all accounts, except replies. On return these statuses are
-    /// in it. Succeeds without a change if the viewer follows the tag already. An account follows at most 100 tags; one more fails with `LIMIT_REACHED`.
-    /// Requires a session.
+    /// Follows a tag: the viewer's home timeline also shows public statuses with the tag, from all accounts, except replies. On return the home timeline has
+    /// these statuses. Succeeds without a change if the viewer follows the tag already. An account follows at most 100 tags; one more fails with
+    /// `LIMIT_REACHED`. Requires a session.
     async fn follow_tag(
         &self,
         ctx: &Context<'_>,
@@ -89,8 +89,8 @@ impl FollowedTagMutation {
         Some(change(ctx, &input.name, true).await.map(Into::into))
     }
 
-    /// Stops following a tag. On return the home timeline shows no status for the tag alone. Succeeds without a change if the viewer does not follow the tag.
-    /// Requires a session.
+    /// Stops following a tag. On return the home timeline no longer has statuses that were in it only because of the tag. Succeeds without a change if the
+    /// viewer does not follow the tag. Requires a session.
     async fn unfollow_tag(
         &self,
         ctx: &Context<'_>,

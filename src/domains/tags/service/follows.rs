@@ -72,7 +72,7 @@ pub async fn followed(app: &App, user: UserId, args: &PageArgs) -> Result<Page<T
     page::read_page(&FollowedTagListing(tags), request).await
 }
 
-/// The id under which cursors of [`followed`] are sealed.
+/// The id of the list that cursors of [`followed`] belong to.
 pub const fn followed_id(user: UserId) -> ListId {
     ListId { kind: b'g', owner: user.0 }
 }

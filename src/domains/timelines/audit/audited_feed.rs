@@ -14,7 +14,7 @@ pub(super) struct AuditedFeed {
     pub(super) marked: HashSet<UserId>,
     /// The position from which on it must be complete.
     pub(super) floor: u64,
-    /// Whether it says that its sources may have reposts.
+    /// Whether its state records that it may have reposts.
     pub(super) has_reposts: bool,
     /// Expected statuses that were not found, with their authors.
     pub(super) missing: HashMap<u64, UserId>,

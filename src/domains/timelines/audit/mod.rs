@@ -59,12 +59,12 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], window: Option<usi
     complete::check(reader, of_users.chain(of_lists).collect(), found).await?;
     let mut walk = SetScan::start(reader, feeds, entry_remedy, found).await?.with_other_members(|member| member.contains(':'));
     loop {
-        let parts = walk.next(reader, found).await?;
-        if parts.is_empty() {
+        let windows = walk.next(reader, found).await?;
+        if windows.is_empty() {
             return Ok(());
         }
-        check_entries(reader, &parts, found).await?;
-        reposts::check_entries(reader, &parts, found).await?;
+        check_entries(reader, &windows, found).await?;
+        reposts::check_entries(reader, &windows, found).await?;
     }
 }
 
@@ -125,39 +125,41 @@ const fn remove_deleted_from(feed: Feed, status: StatusId) -> Remedy {
     }
 }
 
-async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &mut Findings) -> Result<(), Error> {
-    let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
+async fn check_entries(reader: &AuditReader, windows: &[SetWindow<Feed>], found: &mut Findings) -> Result<(), Error> {
+    let ids = windows.iter().flat_map(|window| window.rows.iter().map(|row| StatusId(row.member)));
     let status_records = status_records(reader, ids).await?;
     let mut foreign = Vec::new();
-    for part in parts {
-        for row in &part.rows {
+    for window in windows {
+        for row in &window.rows {
             if row.member != row.position {
                 let what = format!("status {} is not at its own position", row.member);
                 found.add_repairable_with(
-                    &part.key,
+                    &window.key,
                     what,
                     row.position.to_string(),
-                    entry_remedy(part.of, &part.key, row.member),
+                    entry_remedy(window.set, &window.key, row.member),
                 );
             }
             match status_records.get(&StatusId(row.member)) {
-                Some(StatusRecord::By(author)) if Feed::Home(*author) != part.of => foreign.push((part, row.member, *author)),
+                Some(StatusRecord::By(author)) if Feed::Home(*author) != window.set => {
+                    foreign.push((window, row.member, *author))
+                }
                 Some(StatusRecord::Missing) => {
-                    let removal = remove_deleted_from(part.of, StatusId(row.member));
-                    found.add_repairable(&part.key, format!("there is no status {}", row.member), [removal]);
+                    let removal = remove_deleted_from(window.set, StatusId(row.member));
+                    found.add_repairable(&window.key, format!("there is no status {}", row.member), [removal]);
                 }
                 _ => {}
             }
         }
     }
-    let edges = || foreign.iter().map(|(part, _, author)| (part.of, *author));
+    let edges = || foreign.iter().map(|(window, _, author)| (window.set, *author));
     let follows = reader.query(edges(), |(feed, author)| cmd("ZSCORE").arg(sources_key(feed)).arg(author.0).take()).await?;
     // Unfollowed accounts are hidden; the journal removes their statuses.
     let former = reader.query(edges(), |(feed, author)| cmd("ZSCORE").arg(former_sources_key(feed)).arg(author.0).take()).await?;
-    for (part, status, author) in foreign {
-        if follows.score(&(part.of, author)).is_none() && former.score(&(part.of, author)).is_none() {
+    for (window, status, author) in foreign {
+        if follows.score(&(window.set, author)).is_none() && former.score(&(window.set, author)).is_none() {
             let what = format!("status {status} is by {}, who is not a source of the feed", author.0);
-            found.add_repairable(&part.key, what, [settle_source(part.of, author)]);
+            found.add_repairable(&window.key, what, [settle_source(window.set, author)]);
         }
     }
     Ok(())

@@ -70,34 +70,34 @@ fn remedies(feed: Feed, reposter: UserId, status: StatusId) -> Vec<Remedy> {
 }
 
 /// Checks that the reposts in feeds exist, are at their positions, and are by sources.
-pub(super) async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &mut Findings) -> Result<(), Error> {
+pub(super) async fn check_entries(reader: &AuditReader, windows: &[SetWindow<Feed>], found: &mut Findings) -> Result<(), Error> {
     let mut reposts = Vec::new();
-    for part in parts {
-        for (member, position) in &part.others {
+    for window in windows {
+        for (member, position) in &window.others {
             match FeedRow::parse(member, *position) {
                 Some(FeedRow { status, reposter: Some(by), .. }) if repost_member(status, by) == *member => {
-                    reposts.push((part, status, by, *position));
+                    reposts.push((window, status, by, *position));
                 }
                 _ => {
-                    let remove = Remedy::RemoveMember { key: part.key.clone(), member: member.as_bytes().to_vec() };
-                    found.add_repairable(&part.key, format!("entry {member:?} is no repost"), [remove]);
+                    let remove = Remedy::RemoveMember { key: window.key.clone(), member: member.as_bytes().to_vec() };
+                    found.add_repairable(&window.key, format!("entry {member:?} is no repost"), [remove]);
                 }
             }
         }
     }
     let current = current_reposts(reader, reposts.iter().map(|(_, status, by, _)| (*by, *status))).await?;
-    let edges = || reposts.iter().map(|(part, _, by, _)| (part.of, *by)).filter(|(feed, by)| Feed::Home(*by) != *feed);
+    let edges = || reposts.iter().map(|(window, _, by, _)| (window.set, *by)).filter(|(feed, by)| Feed::Home(*by) != *feed);
     let sources = reader.query(edges(), |(feed, by)| cmd("ZSCORE").arg(sources_key(feed)).arg(by.0).take()).await?;
     // Reposts of former sources are hidden; the journal removes them.
     let former = reader.query(edges(), |(feed, by)| cmd("ZSCORE").arg(former_sources_key(feed)).arg(by.0).take()).await?;
-    for (part, status, by, position) in &reposts {
-        let edge = (part.of, *by);
+    for (window, status, by, position) in &reposts {
+        let edge = (window.set, *by);
         if current.get(&(*by, *status)) != Some(position) {
             let what = format!("there is no repost of {} by {} with this position", status.0, by.0);
-            found.add_repairable(&part.key, what, remedies(part.of, *by, *status));
-        } else if Feed::Home(*by) != part.of && sources.score(&edge).is_none() && former.score(&edge).is_none() {
+            found.add_repairable(&window.key, what, remedies(window.set, *by, *status));
+        } else if Feed::Home(*by) != window.set && sources.score(&edge).is_none() && former.score(&edge).is_none() {
             let what = format!("a repost of {} is by {}, who is not a source of the feed", status.0, by.0);
-            found.add_repairable(&part.key, what, [settle_source(part.of, *by)]);
+            found.add_repairable(&window.key, what, [settle_source(window.set, *by)]);
         }
     }
     Ok(())

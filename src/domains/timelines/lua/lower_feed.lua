@@ -6,7 +6,7 @@
 -- Returns 1 | 0 the sources have changed, or there are reposts that were not read, the feed is dropped, or its owner was deleted
 if redis.call('EXISTS', KEYS[3]) == 0 or (redis.call('HGET', KEYS[3], 'edges') or '0') ~= ARGV[1] then return 0 end
 local state = redis.call('HMGET', KEYS[2], 'floor', 'is', 'reposts')
--- A source with reposts may have come between the two reads.
+-- A source with reposts may have been added between the two reads.
 if state[3] and ARGV[4] == '0' then return 0 end
 if state[2] == 'dropped' then return 0 end
 local entries = {}

@@ -76,12 +76,12 @@ async fn sever(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
     let (of_a, of_b) = try_join!(feeds_with(app, a, b), feeds_with(app, b, a))?;
     let edges: Vec<(Feed, UserId)> =
         of_a.into_iter().map(|feed| (feed, b)).chain(of_b.into_iter().map(|feed| (feed, a))).collect();
-    let parts = edges.iter().map(|(feed, source)| Task::Source { feed: *feed, source: *source });
-    let parts = journal::begin_subtasks(app, parts).await?;
+    let tasks = edges.iter().map(|(feed, source)| Task::Source { feed: *feed, source: *source });
+    let subtasks = journal::begin_subtasks(app, tasks).await?;
     for (feed, source) in edges {
         follow::settle(app, feed, source).await?;
     }
-    parts.ack(app);
+    subtasks.ack(app);
     Ok(())
 }
 

@@ -1,13 +1,12 @@
-//! The fan-out mode of an author: statuses are pushed to the followers' homes, or, above a number of followers (`--star-followers`), merged
-//! when homes are read. Switching the mode is a pass over all followers.
+//! The fan-out mode of an author: statuses are pushed to the followers' homes, or, from a number of followers on (`--star-followers`), merged
+//! when homes are read. A switch of the mode is a pass over all followers.
 //!
-//! Whether an author must switch is checked with every status and every follow, after an import, and for all authors when a process starts
+//! Whether an author's mode must be switched is checked with every status and every follow, after an import, and for all authors when a process starts
 //! with another `--star-followers` than the one in the store.
 //!
-//! Before merging begins, all followers' homes are marked while statuses are still pushed; pushing ends with the last mark. Before merging
-//! ends, statuses are pushed again; then each home receives the statuses that it lacks, and loses its mark. So at every moment a status is
-//! among a home's entries, or its author is marked there, or both; then it is shown once. A new follower is marked or filled as the pass
-//! would do it.
+//! A switch to merging marks the author in the homes of all followers, while statuses are still pushed; pushing ends with the last mark. A switch to pushing
+//! first pushes new statuses again; then it adds to each home the statuses that it lacks, and removes the mark. So at every moment a status is
+//! among a home's entries, or its author is marked there, or both; then it is shown once. The home of a new follower is marked or filled as by the pass.
 
 use super::super::store::{self, MAX_STATUSES_PER_SCRIPT};
 use super::PASS;
@@ -97,8 +96,8 @@ pub async fn import_fanout_mode(app: &App, author: UserId) -> Result<(), Error> 
     Ok(())
 }
 
-/// Has the workers review all authors if the store was written with another `--star-followers` than this process has. Called when a process
-/// starts and never later, so that processes with different settings do not undo each other's work again and again. Of several processes
+/// Enqueues a review of all authors if the store was written with another `--star-followers` than this process has. Called only when a process
+/// starts, so that processes with different settings do not switch modes back and forth. Of several processes
 /// that start with the same setting, one enqueues the review. One round trip; a few more if the setting differs.
 ///
 /// # Errors
@@ -110,10 +109,10 @@ pub async fn apply_mode_threshold(app: &App) -> Result<(), Error> {
         if before == Some(followers) {
             return Ok(());
         }
-        // Enqueued before the setting is stored: if this process dies in between, the review still happens.
+        // Enqueued before the setting is stored, so that the review also runs if this process dies in between.
         let lease = journal::begin(app, Task::FanoutThreshold { followers }).await?;
         if !app.db().replace_star_followers(before, followers).await? {
-            // A faster process has enqueued its own review, or has another setting.
+            // Another process has stored its setting first, and has enqueued its own review.
             lease.ack(app);
             continue;
         }
@@ -131,7 +130,7 @@ pub async fn apply_mode_threshold(app: &App) -> Result<(), Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn review(app: &App, followers: u64, progress: Progress) -> Result<Option<Progress>, Error> {
+pub async fn review_modes(app: &App, followers: u64, progress: Progress) -> Result<Option<Progress>, Error> {
     let (recorded, nodes) = futures_util::try_join!(app.db().star_followers(), app.db().primaries())?;
     let node = usize::from(progress.stage);
     if recorded != Some(followers) || node >= nodes {

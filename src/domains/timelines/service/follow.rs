@@ -52,8 +52,8 @@ async fn needs_request(app: &App, viewer: UserId, other: UserId) -> Result<bool,
     Ok(users::is_private(app, other).await? && !friends::are_friends(app, viewer, other).await?)
 }
 
-/// Makes a follow that began just now a request, if the account has become private meanwhile, or the two are no friends any more. The inner error is
-/// the refusal of the request; the follow has ended then.
+/// Converts a follow that has just begun to a request, if the account has become private meanwhile, or the two are no friends any more. The inner error is
+/// the refusal of the request; in this case the follow has ended.
 async fn become_request(app: &App, viewer: UserId, other: UserId) -> Result<Result<(), Vec<UserError>>, Error> {
     if !needs_request(app, viewer, other).await? {
         return Ok(Ok(()));
@@ -67,7 +67,7 @@ async fn become_request(app: &App, viewer: UserId, other: UserId) -> Result<Resu
 }
 
 /// Unfollows `other`, or withdraws the request to follow it, and removes their statuses from the viewer's home before it returns; they are
-/// hidden from the first step on. Older statuses of others take their place within seconds, and are read from profiles until then.
+/// hidden from the first step on. Older statuses of other accounts are added to the entries within seconds, and are read from profiles until then.
 ///
 /// # Errors
 /// `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -179,7 +179,7 @@ async fn read_edge(app: &App, feed: Feed, source: UserId) -> Result<FollowEdge, 
 }
 
 /// Returns whether a committed block forbids an edge. A block reads edges after its commit, and an edge reads blocks after its own: so in any
-/// order of the commits, no edge exists beside a block. One round trip; two for a list.
+/// order of the commits, no edge remains with a block. One round trip; two for a list.
 async fn block_between(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlement, Error> {
     let owner = match feed {
         Feed::Home(owner) => Some(owner),
@@ -206,7 +206,7 @@ async fn remove(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
 async fn write_other_side(app: &App, feed: Feed, source: UserId, edge: FollowEdge) -> Result<Option<FollowerStats>, Error> {
     match feed {
         Feed::Home(owner) => graph::settle(app, owner, source, edge).await,
-        // Read after the list is in place: a switch of modes that begins later finds it.
+        // Read after the list was written: a switch of modes that begins later finds it.
         Feed::List(list) => match lists::settle_member(app, list, source, edge).await? {
             true => graph::follower_stats(app, source).await.map(Some),
             false => Ok(None),
@@ -226,7 +226,7 @@ async fn remove_undone_follow(app: &App, feed: Feed, source: UserId, undone: u64
 async fn backfill(app: &App, feed: Feed, source: UserId, follow: u64) -> Result<(), Error> {
     let mut floor = floor(app, feed).await?;
     if floor == CEILING {
-        // It is filled when it is read. One repost tells the feed that there are any; the feed may have been filled without them meanwhile.
+        // The feed is filled when it is read. One repost is pushed now, so that its state records that it has reposts: it may have been filled without them.
         let mut latest = LatestRows::newest_repost(source);
         if let Some(rows) = latest.next(app).await? {
             latest.push(app, &[feed], Some(follow), &rows).await?;
@@ -248,9 +248,9 @@ async fn backfill(app: &App, feed: Feed, source: UserId, follow: u64) -> Result<
     Ok(())
 }
 
-/// Removes a source's statuses and reposts from a feed; no new ones are added from here on. Looks at the feed's entries, not at the source's profile:
-/// the profile may have grown since, and a status that was deleted meanwhile may still be an entry, which its deletion would look for among
-/// the source's followers.
+/// Removes a source's statuses and reposts from a feed; no new ones are added from here on. Reads the feed's entries, not the source's profile: the profile
+/// may have grown since, and a status that was deleted meanwhile may still be an entry, since its deletion removes it from the feeds of the current
+/// followers only.
 async fn sweep(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
     if !store::sweep(app.db(), feed, source, &[]).await? {
         return Ok(()); // Followed again meanwhile.

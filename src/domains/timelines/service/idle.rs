@@ -1,4 +1,4 @@
-//! Feeds that nobody reads. A push drops an idle feed (`push_feed.lua`); a read has it rebuilt from profiles.
+//! Feeds that nobody reads. A push drops an idle feed (`push_feed.lua`); a read enqueues its rebuild from profiles.
 
 use super::super::model::{CEILING, FeedPhase};
 use super::super::store::{self, MAX_STATUSES_PER_SCRIPT, MergedEntries};
@@ -10,7 +10,7 @@ use crate::base::page::Window;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Progress, Task};
 
-/// Records in the background that a feed is read, and has a dropped one rebuilt. Errors are ignored: a feed can be read while Redis refuses
+/// Records in the background that a feed is read, and enqueues the rebuild of a dropped one. Errors are ignored: a feed can be read while Redis refuses
 /// writes.
 pub(super) fn touch(app: &App, feed: Feed) {
     let own = app.clone();
@@ -58,7 +58,7 @@ pub async fn rebuild(app: &App, feed: Feed, progress: Progress) -> Result<Option
     Ok(Some(progress))
 }
 
-/// Has a feed filled if it lacks more than a tenth of its window although there are older statuses.
+/// Enqueues the filling of a feed that lacks more than a tenth of its window although there are older statuses.
 pub(super) async fn rebuild_if_sparse(app: &App, feed: Feed) -> Result<(), Error> {
     let (state, count, _) = store::read_extent(app.db(), feed).await?;
     let window = app.config().home_window;

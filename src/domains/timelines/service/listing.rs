@@ -234,8 +234,8 @@ impl PageSource for FeedListing<'_> {
 
     /// As many spare rows as requested rows for a viewer who is known to have mutes or blocks: one read fills a page while less than half of the entries
     /// are dropped.
-    fn spare_rows(&self, want: usize) -> usize {
-        if relations::may_hide(self.loaders) { want.max(MIN_SPARE) } else { 0 }
+    fn spare_rows(&self, needed: usize) -> usize {
+        if relations::may_hide(self.loaders) { needed.max(MIN_SPARE) } else { 0 }
     }
 
     fn drops_rows(&self) -> bool {

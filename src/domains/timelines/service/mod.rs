@@ -32,7 +32,7 @@ mod sources;
 
 pub use block::{block, settle as settle_block, unblock};
 pub use fanout::{delete, post, settle as settle_status};
-pub use fanout_mode::{apply_mode_threshold, import_fanout_mode, review as review_modes, switch_mode};
+pub use fanout_mode::{apply_mode_threshold, import_fanout_mode, review_modes, switch_mode};
 pub use follow::{EdgeSettlement, follow, settle as settle_source, settle_after_loss as settle_source_after_loss, unfollow};
 pub use friends::{accept_friend_request, reject_friend_request, remove_friend, request_friend, settle_friendship};
 pub use idle::rebuild;

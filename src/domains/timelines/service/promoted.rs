@@ -48,9 +48,9 @@ pub async fn promoted_home(
     let since = args.after.as_deref().map_or(0, |after| distance_in(&cursors, home_id(owner), after));
     let size = args.check(&cursors, home_id(owner))?.size;
     let mut page = home(app, loaders, owner, args).await?;
-    let places = promotion_positions(since, &page.items.iter().map(|(position, _)| *position).collect::<Vec<_>>(), size);
+    let positions = promotion_positions(since, &page.items.iter().map(|(position, _)| *position).collect::<Vec<_>>(), size);
     let on_page = page.items.iter().map(|(_, entry)| entry.seen.status.id).collect();
-    let chosen = ads::promote(app, loaders, owner, &places, &on_page).await?;
+    let chosen = ads::promote(app, loaders, owner, &positions, &on_page).await?;
     let mut entries = interleave(since, &page.items, chosen);
     if entries.len() > size {
         entries.truncate(size);
@@ -63,23 +63,23 @@ pub async fn promoted_home(
     Ok((page, entries))
 }
 
-/// The positions of entries behind which a promoted one fits on a page of this size.
+/// The positions of the entries after which a page of this size may have a promoted one.
 fn promotion_positions(since: u8, entries: &[u64], size: usize) -> Vec<u64> {
-    let (mut since, mut free_places, mut places) = (since, size, Vec::new());
+    let (mut since, mut remaining, mut positions) = (since, size, Vec::new());
     for position in entries {
-        if free_places == 0 {
+        if remaining == 0 {
             break;
         }
-        (since, free_places) = (since.saturating_add(1), free_places - 1);
-        if since >= MIN_DISTANCE && free_places > 0 {
-            places.push(*position);
-            (since, free_places) = (0, free_places - 1);
+        (since, remaining) = (since.saturating_add(1), remaining - 1);
+        if since >= MIN_DISTANCE && remaining > 0 {
+            positions.push(*position);
+            (since, remaining) = (0, remaining - 1);
         }
     }
-    places
+    positions
 }
 
-/// Inserts the chosen statuses behind entries, wherever the next one fits.
+/// Inserts the chosen statuses between the entries, with the minimum distance.
 fn interleave(mut since: u8, rows: &[(u64, FeedEntry)], chosen: Vec<PromotedStatus>) -> Vec<HomeEntry> {
     let (mut entries, mut chosen) = (Vec::with_capacity(rows.len() + chosen.len()), chosen.into_iter());
     for (position, FeedEntry { seen, repost }) in rows {
@@ -107,9 +107,9 @@ pub fn encode_promoted_cursor(cursors: &Cursors, list: ListId, position: u64, si
     format!("{}.{}", cursors.encode(list, position), cursors.sign(list, &[DISTANCE_TAG, since]))
 }
 
-/// The number of entries since the last promoted one, as a cursor says; 0 if it does not say, so that no promoted entry comes too early.
+/// The number of entries since the last promoted one, as stored in a cursor; 0 for a cursor without it, so that no promoted entry comes too early.
 fn distance_in(cursors: &Cursors, list: ListId, cursor: &str) -> u8 {
-    let verified = cursor.split_once('.').and_then(|(_, sealed)| cursors.verify(list, sealed));
+    let verified = cursor.split_once('.').and_then(|(_, signed)| cursors.verify(list, signed));
     if let Some([DISTANCE_TAG, since]) = verified.as_deref() { *since } else { 0 }
 }
 

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_decides_is_hydrated() {
+    fn only_rows_that_decide_are_hydrated() {
         let unknown = |_: &FeedRow| None;
         assert_eq!(repeat_state(STATUS, &older(0, 0)[..0], unknown), RepeatState::First);
         let rows = older(50, 0);

@@ -1,6 +1,6 @@
 //! The rule on which replies a home or list timeline shows: replies to the viewer, to their own author, or to an account that is a source of the feed.
-//! The viewer's own replies are always shown. It is applied when a feed is read, so a follow also brings older replies to that account, at their
-//! positions. What a tag brings to a feed is no reply: a reply is shown only if its author is a source.
+//! The viewer's own replies are always shown. The rule is applied when a feed is read, so after a follow older replies to that account are shown, too, at
+//! their positions. A followed tag adds no replies to a feed: a reply with the tag is shown only if its author is a source.
 
 use super::super::feed_row::FeedLookup;
 use super::load::FeedPart;
@@ -11,8 +11,8 @@ use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service::replies_to_a_source;
 use crate::platform::journal::Feed;
 
-/// Keeps the statuses that a feed of the viewer shows by this rule, in their order. No round trip without replies to other accounts, or
-/// without replies in a feed with tags; otherwise one.
+/// Replaces by `None` the statuses that a feed of the viewer does not show by this rule. One round trip; none if no status replies to another account, or, in
+/// a feed with tags, if no status is a reply.
 pub(super) async fn keep_permitted_replies(
     loaders: &Loaders,
     feed: Feed,
@@ -36,7 +36,7 @@ pub(super) async fn keep_permitted_replies(
     Ok(found.into_iter().map(|seen| seen.filter(is_shown)).collect())
 }
 
-/// What [`keep_permitted_replies`] looks up about statuses, for a caller that reads something else of the feed at the same time.
+/// The lookups of [`keep_permitted_replies`], for a caller that adds them to another read of the feed.
 pub(super) fn lookups<'a>(
     loaders: &Loaders,
     feed: Feed,
@@ -48,12 +48,12 @@ pub(super) fn lookups<'a>(
     accounts(viewer, has_tags, found).into_iter().map(part).collect()
 }
 
-/// The accounts on which the rule depends: sources or not. Sorted.
+/// The accounts that must be looked up among the sources, since the result of the rule depends on them. Sorted.
 fn accounts<'a>(viewer: UserId, has_tags: bool, found: impl Iterator<Item = &'a ViewedStatus> + Clone) -> Vec<UserId> {
     let replies = found.filter_map(|seen| Some((seen.status.author, seen.status.reply?.parent_author)));
     let others = replies.clone().filter(|(author, parent)| !replies_to_a_source(viewer, *author, *parent, false));
     let mut all: Vec<UserId> = others.filter_map(|(_, parent)| parent).collect();
-    // Without tags, every author of an entry is a source.
+    // In a feed without tags, every author of an entry is a source.
     all.extend(replies.map(|(author, _)| author).filter(|_| has_tags));
     all.sort_unstable();
     all.dedup();

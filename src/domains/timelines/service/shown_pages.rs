@@ -1,8 +1,8 @@
 //! Records which statuses a request shows of each feed.
 //!
-//! A sync cursor promises that the statuses that the response shows never come again after it. Which statuses these are is known when all
-//! pages of the response are complete: a page whose rules hide something reads more rows. So each page is announced when it begins, which all
-//! fields of a timeline do before any of them is resolved, and the sync cursor waits for the announced pages.
+//! The statuses that a response shows are not sent again after its sync cursor. Which statuses these are is known when all pages of the response are
+//! complete: a page reads more rows if the rules hide some of them. So each page is registered when it begins, which all fields of a timeline do before any
+//! of them is resolved, and the sync cursor waits for the registered pages.
 
 use crate::base::ids::StatusId;
 use crate::platform::journal::Feed;

@@ -12,7 +12,7 @@ use crate::base::page::{Row, Window};
 use crate::domains::statuses::{ProfilePart, service as statuses};
 use crate::platform::journal::Feed;
 
-/// Both parts of what a source brings to feeds.
+/// The parts of a source's profile that feeds show: statuses and reposts.
 pub(super) const PARTS: [ProfilePart; 2] = [ProfilePart::Statuses, ProfilePart::Reposts];
 
 /// The entry of a row of a part.
@@ -35,8 +35,8 @@ pub(super) struct LatestRows {
 }
 
 impl LatestRows {
-    /// All that a feed with this floor must hold. For a source with more than a feed keeps that is one more than a feed keeps, so that the feed is cut and
-    /// its floor raised above the rest.
+    /// All rows that a feed with this floor must have. For a source with more rows than a feed keeps, one row more than a feed keeps, so that the feed is cut
+    /// and its floor is raised above the other rows.
     pub(super) fn for_feeds(app: &App, source: UserId, part: ProfilePart, floor: u64) -> Self {
         Self { source, part, below: u64::MAX, floor, left: max_entries(app.config().home_window) + 1, first: None }
     }

@@ -1,4 +1,4 @@
-//! What only the owner of an account sees of it, in GraphQL.
+//! The data of an account that only its owner sees, in GraphQL.
 
 use super::super::model::User;
 use super::super::service::passwords;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The viewer's account.
 pub struct AccountObject(Arc<User>);
 
-/// What only the viewer sees of its account.
+/// Data of the viewer's account that only the viewer can see.
 #[Object(name = "Account")]
 impl AccountObject {
     /// Global id, accepted by `node` for the owner only.
@@ -48,7 +48,7 @@ pub struct AccountQuery;
 
 #[Object]
 impl AccountQuery {
-    /// What only the viewer sees of its account. Requires a session.
+    /// Data of the viewer's account that only the viewer can see. Requires a session.
     async fn viewer_account(&self, ctx: &Context<'_>) -> Option<Result<AccountObject>> {
         let found = async {
             let request = request(ctx)?;

@@ -5,7 +5,7 @@
 local periods, has_changed = read_periods(ARGV[1]), false
 local claimant, now = redis.call('HGET', KEYS[1], ARGV[1]), tonumber(ARGV[3])
 local is_needed = claimant and claimant ~= ARGV[2]
--- Nobody claims the login before this. A text that is older by the time of ARGV 4 does not mention who claims it then.
+-- The login cannot be claimed before this time. A text that was written earlier than that by ARGV 4 does not mention the next account with the login.
 local free_from = math.max(now, tonumber(redis.call('GET', KEYS[2]) or 0))
 for _, it in ipairs(periods) do
   if it.id == ARGV[2] then

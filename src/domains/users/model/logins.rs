@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// Changes of the login of an account in [`LOGIN_RESERVATION_TTL`].
 pub(in super::super) const MAX_LOGIN_CHANGES: usize = 2;
-/// Former logins that an account remembers; the oldest are forgotten. At most 24 are added in a year.
+/// The maximum number of stored former logins of an account; the oldest are dropped. At most 24 are added in a year.
 const MAX_FORMER: usize = 50;
 
 /// A login that an account had before.
@@ -24,7 +24,7 @@ pub struct FormerLogin {
 }
 
 impl FormerLogin {
-    /// From when on other accounts can take the login.
+    /// The time from which other accounts can take the login.
     pub const fn free_from(&self) -> Millis {
         self.until + LOGIN_RESERVATION_TTL
     }
@@ -63,7 +63,7 @@ impl LoginHistory {
         &self.former
     }
 
-    /// When the account took its login `present`, in whatever case.
+    /// When the account took its login `present`, ignoring case.
     pub fn since(&self, present: &str, signed_up: Millis) -> Millis {
         let is_same = |former: &&FormerLogin| former.login.eq_ignore_ascii_case(present);
         match self.former.iter().rev().take_while(is_same).last() {

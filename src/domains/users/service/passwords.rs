@@ -17,7 +17,7 @@ pub struct VerifiedPassword {
     record: PasswordRecord,
 }
 
-/// What replaces a verified password.
+/// A new password that replaces a verified one.
 pub struct PasswordReplacement {
     /// The hash of the new password.
     pub hash: String,

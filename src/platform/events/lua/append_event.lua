@@ -2,7 +2,7 @@
 -- KEYS 1 stream:{n}, also the channel  2 told:{n}
 -- ARGV 1 now, ms  2 kind: p | d | f a deletion with the terms of the posting or of the last edit, if they are still stored | x the same, ignored
 --        otherwise | n a narrowed audience, once for each change | e an edit, once for each change, ignored after the deletion
---        | r a repost, ignored after its undoing | u its undoing | vd, vn, ve what feeds receive because of reposts, once for each part
+--        | r a repost, ignored after its undoing | u its undoing | vd, vn, ve changes that feeds receive because of reposts, once for each part
 --      3 status id, or repost id  4 filter terms  5 the most events  6 older events are trimmed, ms  7 when the status was posted, or edited, ms
 --      8 the id of the change or the part, for n, e and v…
 -- Returns the id of the event | '' if it is ignored

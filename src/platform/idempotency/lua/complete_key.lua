@@ -1,4 +1,4 @@
--- complete_key.lua - notes the result of a completed request. A key that is bound to another id stays as it is.
+-- complete_key.lua - stores the result of a completed request. A key that is bound to another id is not changed.
 -- KEYS 1 idempotency:{uid}
 -- ARGV 1 digest  2 "fingerprint id"  3 result
 -- Returns 1 | 0 it is bound to another id, or to none, or has a result

@@ -25,7 +25,7 @@ end
 local left = math.floor((full - owed) / window)
 local taken = math.min(most, left)
 if taken < least then
-  -- After a clock that was ahead, this waits for it, but no longer than the key lives.
+  -- If the bucket was written by a clock that was ahead, this includes the difference, at most until the key expires.
   local missing = math.ceil((owed - full + least * window) / tokens) + math.max(at - now, 0)
   if debt and debt > 0 then
     redis.call('HSET', KEYS[1], 'owed', owed, 'at', math.max(at, now), 'window', window)

@@ -2,7 +2,7 @@
 
 use super::super::bed::Bed;
 use super::world::World;
-use super::{Chats, work_behind};
+use super::{Chats, work_after_response};
 use redis::cmd;
 
 /// A message of 100 bytes in each of twenty buckets of 128.
@@ -19,7 +19,7 @@ pub(super) async fn run(all: &mut Chats) {
 
 /// The memory without the log of events and the journal, which do not grow for ever.
 async fn settled_memory(world: &World) -> f64 {
-    work_behind(&world.bed, &world.edge, 1).await;
+    work_after_response(&world.bed, &world.edge, 1).await;
     let bed: &Bed = &world.bed;
     let logs: Vec<String> = bed.ask(cmd("KEYS").arg("events:*")).await;
     bed.write(logs.iter().map(|log| cmd("XTRIM").arg(log).arg("MAXLEN").arg(0).take())).await;

@@ -81,7 +81,7 @@ pub(crate) async fn start(edge: &Edge, both: [(&str, UserId); 2]) -> String {
 }
 
 /// Runs the workers until nothing is left to do, and returns the cost for each of `requests`.
-async fn work_behind(bed: &Bed, edge: &Edge, requests: usize) -> Cost {
+async fn work_after_response(bed: &Bed, edge: &Edge, requests: usize) -> Cost {
     let work = async {
         edge.app.drain().await;
         bed.work(Queue::Short).await;

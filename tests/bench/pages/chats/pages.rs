@@ -4,7 +4,7 @@
 use super::super::meter::Cost;
 use super::super::talk::{Ask, cost_of, request};
 use super::world::World;
-use super::{Chats, document, work_behind};
+use super::{Chats, document, work_after_response};
 use serde_json::{Value, json};
 
 const ROUNDS: usize = 5;
@@ -66,7 +66,7 @@ impl Lists {
                 world.send(other, &chat, &format!("Good evening, for the {number}th time.")).await;
             }
         }
-        work_behind(&world.bed, &world.edge, 1).await;
+        work_after_response(&world.bed, &world.edge, 1).await;
         Self { world, chats }
     }
 
@@ -99,7 +99,7 @@ impl Long {
         for number in 0..messages {
             world.send(number % 2, &chat, &format!("Good evening, for the {number}th time.")).await;
         }
-        work_behind(&world.bed, &world.edge, 1).await;
+        work_after_response(&world.bed, &world.edge, 1).await;
         Self { world, chat, messages }
     }
 

@@ -3,7 +3,7 @@
 use super::super::meter::Cost;
 use super::super::talk::{cost_of, request};
 use super::world::World;
-use super::{Chats, document, work_behind};
+use super::{Chats, document, work_after_response};
 use serde_json::json;
 
 const SENT: usize = 400;
@@ -17,15 +17,15 @@ pub(super) async fn run(all: &mut Chats) {
     let chat = world.direct(0, 1).await;
     let cost = sent(&world, &chat, SENT).await;
     all.add("message in a direct chat", cost);
-    all.add("message in a direct chat, after the response", work_behind(&world.bed, &world.edge, SENT).await);
+    all.add("message in a direct chat, after the response", work_after_response(&world.bed, &world.edge, SENT).await);
     for size in GROUPS {
         let world = World::of(size).await;
         let chat = world.group(size).await;
-        work_behind(&world.bed, &world.edge, 1).await;
+        work_after_response(&world.bed, &world.edge, 1).await;
         let cost = sent(&world, &chat, SENT_TO_GROUP).await;
         all.add(&format!("message in a group of {size}"), cost);
-        let behind = work_behind(&world.bed, &world.edge, SENT_TO_GROUP + WARM).await;
-        all.add(&format!("message in a group of {size}, after the response"), behind);
+        let after = work_after_response(&world.bed, &world.edge, SENT_TO_GROUP + WARM).await;
+        all.add(&format!("message in a group of {size}, after the response"), after);
     }
 }
 

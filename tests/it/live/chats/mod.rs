@@ -26,7 +26,7 @@ pub(crate) struct ChatEvent {
 }
 
 impl ChatEvents {
-    /// Subscribes behind a cursor, or from now on.
+    /// Subscribes after a cursor, or from now on.
     pub(crate) async fn open(app: &TestServer, actor: &Actor, after: Option<&str>) -> Self {
         let variables = Variables::from_json(json!({ "after": after }));
         let request = Request::new(document("ChatEvents")).variables(variables);

@@ -1,4 +1,4 @@
-//! Resuming behind a trimming: what is gone comes no more.
+//! Resuming after messages were trimmed: their events are not sent.
 
 use super::ChatEvents;
 use crate::chats::{befriend, group, open, run_ok, send};

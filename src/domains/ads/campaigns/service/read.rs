@@ -97,8 +97,8 @@ impl PageSource for AdPages<'_> {
     type Item = Arc<AdDetails>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        let parts = self.loaders.ad_pages.load_many(windows.iter().map(|window| (self.campaign, *window))).await?;
-        Ok(parts.iter().map(|rows| rows.to_vec()).collect())
+        let pages = self.loaders.ad_pages.load_many(windows.iter().map(|window| (self.campaign, *window))).await?;
+        Ok(pages.iter().map(|rows| rows.to_vec()).collect())
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<AdDetails>>>, Error> {

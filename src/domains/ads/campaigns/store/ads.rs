@@ -58,8 +58,8 @@ pub(in crate::domains::ads) async fn remove_ad(db: &Db, id: AdId, now: Millis) -
 }
 
 /// Reads windows of campaigns' ads. One pipeline.
-pub(in crate::domains::ads) async fn ads_page(db: &Db, parts: &[(CampaignId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
-    let commands = parts.iter().map(|(campaign, window)| ranges::command(&keys::ads(*campaign), window)).collect();
+pub(in crate::domains::ads) async fn ads_page(db: &Db, windows: &[(CampaignId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
+    let commands = windows.iter().map(|(campaign, window)| ranges::command(&keys::ads(*campaign), window)).collect();
     db.read_many(commands).await?.into_iter().map(decode::rows).collect()
 }
 

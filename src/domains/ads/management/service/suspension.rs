@@ -57,23 +57,23 @@ pub async fn settle_suspension(app: &App, user: UserId, progress: Progress) -> R
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     let campaigns = accounts::store::campaigns_below(app.db(), user, u64::MAX, PASS).await?;
-    let parts = campaigns.iter().map(|campaign| Task::Campaign { owner: user, campaign: *campaign });
-    let parts = journal::begin_subtasks(app, parts).await?;
+    let tasks = campaigns.iter().map(|campaign| Task::Campaign { owner: user, campaign: *campaign });
+    let subtasks = journal::begin_subtasks(app, tasks).await?;
     for id in &campaigns {
         settle::purge_campaign(app, user, *id).await?;
     }
-    parts.ack(app);
+    subtasks.ack(app);
     if !campaigns.is_empty() {
         return Ok(true);
     }
     let websites = accounts::store::newest_websites(app.db(), user, MAX_WEBSITES).await?;
-    let parts = websites.iter().map(|website| Task::Website { owner: user, website: *website });
-    let parts = journal::begin_subtasks(app, parts).await?;
+    let tasks = websites.iter().map(|website| Task::Website { owner: user, website: *website });
+    let subtasks = journal::begin_subtasks(app, tasks).await?;
     for website in websites {
         publishers::store::purge_website(app.db(), website).await?;
         accounts::store::remove_owned(app.db(), user, OwnedItem::Website(website)).await?;
     }
-    parts.ack(app);
+    subtasks.ack(app);
     accounts::store::purge_suspension(app.db(), user).await?;
     Ok(false)
 }

@@ -42,10 +42,10 @@ pub(in crate::domains::ads) struct PromotionRequest<'a> {
     pub(in crate::domains::ads) on_page: &'a HashSet<StatusId>,
 }
 
-/// Returns the best promotable statuses with their bids, at most `want`.
+/// Returns the best promotable statuses with their bids, at most `count`.
 pub(in crate::domains::ads) async fn choose(
     request: &PromotionRequest<'_>,
-    want: usize,
+    count: usize,
 ) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
     let context = AdRequestContext { now: request.now, slot: Slot::InFeed, visitor: Some(request.visitor) };
     let mut candidates = CandidateMerge::new(Slot::InFeed, &[]);
@@ -63,7 +63,7 @@ pub(in crate::domains::ads) async fn choose(
         withheld: HashSet::new(),
         stale: HashSet::new(),
     };
-    let chosen = choosing.choose(want).await?;
+    let chosen = choosing.choose(count).await?;
     let gone = choosing.bids.iter().filter(|bid| choosing.has_deleted_status(&bid.ad)).map(|bid| bid.share.campaign);
     let stale: HashSet<CampaignId> = gone.chain(choosing.stale.iter().copied()).take(MAX_REEVALUATED).collect();
     reevaluate(request.app, stale);
@@ -89,11 +89,11 @@ struct PromotionSelection<'a> {
 }
 
 impl PromotionSelection<'_> {
-    async fn choose(&mut self, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
+    async fn choose(&mut self, count: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
         let (mut read_count, mut chunk) = (0, CHUNK);
         loop {
-            let chosen = self.choose_best(want).await?;
-            let is_enough = chosen.get(want - 1).is_some_and(|(it, _)| it.ecpm >= self.candidates.best_ecpm());
+            let chosen = self.choose_best(count).await?;
+            let is_enough = chosen.get(count - 1).is_some_and(|(it, _)| it.ecpm >= self.candidates.best_ecpm());
             if is_enough || read_count >= MAX_READ || self.refused + self.in_order().len() >= MAX_EVALUATED {
                 return Ok(chosen);
             }
@@ -173,12 +173,12 @@ impl PromotionSelection<'_> {
     }
 
     /// Returns the best bids whose status the viewer can see. If statuses turn out to be deleted, requests four times as many at once.
-    async fn choose_best(&mut self, want: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
-        let mut read_size = want;
+    async fn choose_best(&mut self, count: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
+        let mut read_size = count;
         loop {
             let order = self.in_order();
             let seen = |(bid, status): &(&Bid, StatusId)| Some(((*bid).clone(), self.known.get(status).cloned()??));
-            let best = &order[..order.len().min(want)];
+            let best = &order[..order.len().min(count)];
             let chosen: Vec<(Bid, ViewedStatus)> = best.iter().filter_map(seen).collect();
             if chosen.len() == best.len() {
                 return Ok(chosen);

@@ -70,7 +70,7 @@ impl Decision<'_> {
         self.request.count.saturating_sub(self.found.len())
     }
 
-    /// Whether a hint says that this visitor cannot be shown the campaign now.
+    /// Whether this visitor has reached the frequency cap of the campaign, as far as was read; a request without a visitor is capped if the campaign has a cap.
     pub(in crate::domains::ads) fn is_capped(&self, campaign: CampaignId) -> bool {
         self.capped.contains_key(&campaign) || self.request.visitor.is_none() && self.caps.has(campaign, self.now)
     }

@@ -28,13 +28,13 @@ pub struct PromotedStatus {
     pub campaign_name: String,
 }
 
-/// Returns the `Visitor` that stands for the viewer of a home timeline. Its name has a control character, which no publisher's visitor name
-/// can contain. So nobody who knows an account's id can learn what the account has seen, or use up its caps.
+/// Returns the `Visitor` of the viewer of a home timeline. Its name has a control character, which no `visitorId` of a publisher can contain. So a publisher
+/// with an account's id can neither find out which ads the account has seen, nor use up its caps.
 fn visitor_of_viewer(secret: [u8; 16], viewer: UserId) -> Visitor {
     Visitor::new(secret, &format!("\0reader {}", viewer.global()))
 }
 
-/// Returns statuses to promote to `viewer` behind the entries at `places`, at most one for each: the best first, of different campaigns,
+/// Returns statuses to promote to `viewer` after the entries at `positions`, at most one for each: the best first, of different campaigns,
 /// none of the viewer's own, none that the viewer cannot see, none of `on_page`. Writes nothing, so the same page has the same promotions
 /// until an impression is counted. Campaigns whose status was deleted are reevaluated in the background. Three round trips, and those of
 /// the statuses; more if the first sixteen campaigns are not enough.
@@ -45,40 +45,40 @@ pub async fn promote(
     app: &App,
     loaders: &Loaders,
     viewer: UserId,
-    places: &[u64],
+    positions: &[u64],
     on_page: &HashSet<StatusId>,
 ) -> Result<Vec<PromotedStatus>, Error> {
-    if places.is_empty() {
+    if positions.is_empty() {
         return Ok(Vec::new());
     }
     let secret = app.cursors().await?.secret();
     let request = PromotionRequest { app, loaders, viewer, visitor: visitor_of_viewer(secret, viewer), now: app.now(), on_page };
     // One more than requested: it sets the price of the last one.
-    let chosen = choose(&request, places.len() + 1).await?;
+    let chosen = choose(&request, positions.len() + 1).await?;
     let ring = signing::ring(app).await?;
     let mut promoted = Vec::new();
-    for (at, (place, (bidder, seen))) in places.iter().zip(&chosen).enumerate() {
+    for (at, (position, (bidder, seen))) in positions.iter().zip(&chosen).enumerate() {
         let next = chosen.get(at + 1).map(|(next, _)| next.ecpm);
         let price = price_of(app, &bidder.ad, bidder.ecpm, next);
-        let token = token(&request, secret, &ring, bidder, price, *place).await?;
+        let token = token(&request, secret, &ring, bidder, price, *position).await?;
         promoted.push(PromotedStatus { status: seen.clone(), token, campaign_name: bidder.campaign_name.clone() });
     }
     Ok(promoted)
 }
 
-/// Returns the token that reports the impression behind the entry at `place`.
+/// Returns the token that reports the impression after the entry at `position`.
 async fn token(
     request: &PromotionRequest<'_>,
     secret: [u8; 16],
     ring: &Ring,
     bidder: &Bid,
     price: Money,
-    place: u64,
+    position: u64,
 ) -> Result<String, Error> {
     let mut hasher = SipHasher24::new_with_key(&secret);
     hasher.write(b"promotion");
-    for part in [request.viewer.0, bidder.share.campaign.0, place] {
-        hasher.write_u64(part);
+    for number in [request.viewer.0, bidder.share.campaign.0, position] {
+        hasher.write_u64(number);
     }
     let token = Token {
         purpose: Purpose::Promotion,

@@ -33,11 +33,11 @@ pub(in crate::domains::ads) enum OfferSource<'a> {
 }
 
 impl OfferSource<'_> {
-    async fn read(self, parts: &[OfferRange]) -> Result<Vec<Offers>, Error> {
+    async fn read(self, ranges: &[OfferRange]) -> Result<Vec<Offers>, Error> {
         match self {
-            Self::Store(db) => offers::read(db, parts).await,
+            Self::Store(db) => offers::read(db, ranges).await,
             Self::Request(loader) => {
-                let found = loader.load_many(parts.iter().copied()).await?;
+                let found = loader.load_many(ranges.iter().copied()).await?;
                 Ok(found.iter().map(|offers| offers.to_vec()).collect())
             }
         }
@@ -71,7 +71,7 @@ impl ListingCursor {
     }
 
     /// Returns the next range to read, where `count` candidates are requested.
-    fn part(&self, count: usize) -> OfferRange {
+    fn next_range(&self, count: usize) -> OfferRange {
         let whole = self.limit.max(count + EXTRA_OFFERS).min(MAX_READ);
         let limit = if self.last.is_none() { whole.min(self.first) } else { whole };
         OfferRange { listing: self.listing, from: self.last.map(|(ecpm, _)| ecpm), offset: self.equal, limit }
@@ -104,7 +104,7 @@ impl CandidateMerge {
     /// Returns the ranges that must be read before the order of the first `count` candidates is final; empty if it is.
     pub(in crate::domains::ads) fn ranges_to_read(&self, count: usize) -> Vec<OfferRange> {
         let last = self.nth_candidate(count);
-        self.lists.iter().filter(|list| list.needs_read(last)).map(|list| list.part(count)).collect()
+        self.lists.iter().filter(|list| list.needs_read(last)).map(|list| list.next_range(count)).collect()
     }
 
     /// Returns the last of the first `count` waiting candidates; `None` if there are fewer.
@@ -116,7 +116,7 @@ impl CandidateMerge {
     pub(in crate::domains::ads) fn take(&mut self, count: usize, found: Vec<Offers>) {
         let last = self.nth_candidate(count);
         for (list, offers) in self.lists.iter_mut().filter(|list| list.needs_read(last)).zip(found) {
-            list.take(list.part(count).limit, &offers);
+            list.take(list.next_range(count).limit, &offers);
             for offer in offers {
                 if self.seen.insert(offer.1) {
                     self.waiting.insert(offer);
@@ -132,11 +132,11 @@ impl CandidateMerge {
         count: usize,
     ) -> Result<Vec<(Ecpm, CampaignId)>, Error> {
         loop {
-            let parts = self.ranges_to_read(count);
-            if parts.is_empty() {
+            let ranges = self.ranges_to_read(count);
+            if ranges.is_empty() {
                 return Ok(self.next(count));
             }
-            let found = source.read(&parts).await?;
+            let found = source.read(&ranges).await?;
             self.take(count, found);
         }
     }
@@ -175,27 +175,27 @@ mod tests {
     use super::*;
 
     /// A range of a list as the store would read it.
-    fn read(part: &OfferRange, all: &[(Ecpm, CampaignId)]) -> Offers {
-        let mut all: Vec<_> = all.iter().copied().filter(|(ecpm, _)| part.from.is_none_or(|from| *ecpm <= from)).collect();
+    fn read(range: &OfferRange, all: &[(Ecpm, CampaignId)]) -> Offers {
+        let mut all: Vec<_> = all.iter().copied().filter(|(ecpm, _)| range.from.is_none_or(|from| *ecpm <= from)).collect();
         all.sort_unstable_by(|a, b| b.cmp(a));
-        all.into_iter().skip(part.offset).take(part.limit).collect()
+        all.into_iter().skip(range.offset).take(range.limit).collect()
     }
 
     #[test]
     fn only_listings_with_one_of_the_best_offers_are_read_further() {
         let keywords: Vec<String> = (0..250).map(|number| format!("keyword {number}")).collect();
         let mut candidates = CandidateMerge::new(Slot::Banner, &keywords);
-        let parts = candidates.ranges_to_read(10);
-        assert_eq!((parts.len(), parts.iter().map(|part| part.limit).max()), (251, Some(MIN_FIRST_READ)));
+        let ranges = candidates.ranges_to_read(10);
+        assert_eq!((ranges.len(), ranges.iter().map(|range| range.limit).max()), (251, Some(MIN_FIRST_READ)));
         // Ten campaigns in each listing; those of the first have a higher eCPM than all others.
-        let offers = |part: &OfferRange, at: u64| -> Offers {
+        let offers = |range: &OfferRange, at: u64| -> Offers {
             let worth = if at == 0 { 1_000 } else { 100 };
             let all: Vec<_> = (1..=10).map(|bid| (worth + bid, CampaignId(at * 10 + bid))).collect();
-            read(part, &all)
+            read(range, &all)
         };
-        candidates.take(10, parts.iter().zip(0..).map(|(part, at)| offers(part, at)).collect());
+        candidates.take(10, ranges.iter().zip(0..).map(|(range, at)| offers(range, at)).collect());
         let more = candidates.ranges_to_read(10);
-        assert_eq!(more.iter().map(|part| (part.listing, part.limit)).collect::<Vec<_>>(), [(parts[0].listing, 12)]);
+        assert_eq!(more.iter().map(|range| (range.listing, range.limit)).collect::<Vec<_>>(), [(ranges[0].listing, 12)]);
         candidates.take(10, vec![offers(&more[0], 0)]);
         assert!(candidates.ranges_to_read(10).is_empty());
         assert_eq!(candidates.next(10).iter().map(|(_, id)| id.0).collect::<Vec<_>>(), [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
@@ -216,12 +216,12 @@ mod tests {
             let mut found = Vec::new();
             loop {
                 loop {
-                    let parts = candidates.ranges_to_read(step);
-                    if parts.is_empty() {
+                    let ranges = candidates.ranges_to_read(step);
+                    if ranges.is_empty() {
                         break;
                     }
-                    let at = |part: &OfferRange| order.iter().position(|listing| *listing == part.listing).expect("a listing");
-                    let offers = parts.iter().map(|part| read(part, &lists[at(part)])).collect();
+                    let at = |range: &OfferRange| order.iter().position(|listing| *listing == range.listing).expect("a listing");
+                    let offers = ranges.iter().map(|range| read(range, &lists[at(range)])).collect();
                     candidates.take(step, offers);
                 }
                 let next = candidates.next(step);

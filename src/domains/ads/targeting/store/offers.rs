@@ -23,8 +23,8 @@ pub(in crate::domains::ads) struct OfferRange {
 pub(in crate::domains::ads) type Offers = Vec<(Ecpm, CampaignId)>;
 
 /// Reads ranges of listings. One pipeline.
-pub(in crate::domains::ads) async fn read(db: &Db, parts: &[OfferRange]) -> Result<Vec<Offers>, Error> {
-    db.read_many(parts.iter().map(offers_command).collect()).await?.into_iter().map(decode_offers).collect()
+pub(in crate::domains::ads) async fn read(db: &Db, ranges: &[OfferRange]) -> Result<Vec<Offers>, Error> {
+    db.read_many(ranges.iter().map(offers_command).collect()).await?.into_iter().map(decode_offers).collect()
 }
 
 /// Reads ranges of listings, and the campaigns whose cap the visitor has reached.
@@ -32,22 +32,22 @@ pub(in crate::domains::ads) async fn read_for(
     db: &Db,
     now: Millis,
     visitor: Visitor,
-    parts: &[OfferRange],
+    ranges: &[OfferRange],
 ) -> Result<(Vec<Offers>, HashMap<CampaignId, Millis>), Error> {
-    let commands = parts.iter().map(offers_command).chain([capped_command(visitor, now)]).collect();
+    let commands = ranges.iter().map(offers_command).chain([capped_command(visitor, now)]).collect();
     let mut replies = db.read_many(commands).await?;
     let capped = decode_capped(replies.pop().unwrap_or_default())?;
     Ok((replies.into_iter().map(decode_offers).collect::<Result<_, _>>()?, capped))
 }
 
-pub(in crate::domains::ads) fn offers_command(part: &OfferRange) -> Cmd {
-    let mut range = cmd("ZRANGE");
-    range.arg(keys::offers(&part.listing));
-    let Some(from) = part.from else {
-        return range.arg(part.offset).arg((part.offset + part.limit).saturating_sub(1)).arg("REV").arg("WITHSCORES").take();
+pub(in crate::domains::ads) fn offers_command(range: &OfferRange) -> Cmd {
+    let mut command = cmd("ZRANGE");
+    command.arg(keys::offers(&range.listing));
+    let Some(from) = range.from else {
+        return command.arg(range.offset).arg((range.offset + range.limit).saturating_sub(1)).arg("REV").arg("WITHSCORES").take();
     };
-    range.arg(from).arg("-inf").arg("BYSCORE").arg("REV");
-    range.arg("LIMIT").arg(part.offset).arg(part.limit).arg("WITHSCORES").take()
+    command.arg(from).arg("-inf").arg("BYSCORE").arg("REV");
+    command.arg("LIMIT").arg(range.offset).arg(range.limit).arg("WITHSCORES").take()
 }
 
 pub(in crate::domains::ads) fn decode_offers(reply: Value) -> Result<Offers, Error> {
