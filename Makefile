@@ -45,8 +45,10 @@ check: playground
 	cargo clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
 
-# Three tests for each two cores: tests wait a third of their time.
-TEST_THREADS := $(shell cores=$$(nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2); echo $$((cores + cores / 2)))
+# Three tests for each two cores: tests wait a third of their time. Of tests with a cluster four: they wait for its nodes to start and to agree.
+CORES := $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+TEST_THREADS := $(shell echo $$(($(CORES) + $(CORES) / 2)))
+CLUSTER_TEST_THREADS := $(shell echo $$((2 * $(CORES))))
 
 ## Run the suite. Its servers log in to Redis as a user with no more permissions than they need.
 .PHONY: suite
@@ -61,7 +63,7 @@ endif
 .PHONY: test-cluster
 test-cluster: need-redis playground
 ifdef NEXTEST
-	WAXWING_TEST_CLUSTER=1 cargo nextest run --locked --profile cluster --test-threads $(TEST_THREADS)
+	WAXWING_TEST_CLUSTER=1 cargo nextest run --locked --profile cluster --test-threads $(CLUSTER_TEST_THREADS)
 else
 	WAXWING_TEST_CLUSTER=1 cargo test --locked
 endif

@@ -1,6 +1,6 @@
 //! What requests cost: round trips and memory.
 
-use super::{badge, befriend, card, group, open, run_ok, send, start};
+use super::{badge, befriend, card, group, open, run_ok, send, send_many, start};
 use crate::support::monitor::Monitor;
 use crate::support::{Actor, HttpResponse, RedisServer, START, SingleServerReason, TestApp, document};
 use serde_json::{Value, json};
@@ -46,9 +46,7 @@ async fn no_read_grows_with_chats_or_rows() {
         let with = start(&other, &ada).await;
         send(&other, &with, "hello").await;
     }
-    for number in 0..300 {
-        send(&bea, &chat, &number.to_string()).await;
-    }
+    send_many(&app, &bea, &chat, (0..300).map(|number| number.to_string())).await;
     let many = (list().await, badge().await, page(150).await);
     println!("round trips: list, badge, page {one:?} {many:?}");
     assert!(many.0 <= one.0 && many.1 <= one.1 && many.2 <= one.2 + 1, "{one:?} {many:?}");
@@ -98,9 +96,7 @@ async fn a_text_takes_little_memory() {
         app.redis.each::<String>(&["INFO", "memory"]).iter().map(|info| bytes(info).unwrap_or(0)).sum()
     };
     let before = used();
-    for _ in 0..2_560 {
-        send(&ada, &chat, &text).await;
-    }
+    send_many(&app, &ada, &chat, (0..2_560).map(|_| text.clone())).await;
     app.drain_journal().await;
     let each = used().saturating_sub(before) / 2_560;
     println!("{each} bytes for a text of 100 bytes");

@@ -17,8 +17,12 @@ mod texts;
 mod trimming;
 mod unwritable;
 
-use crate::support::{Actor, TestApp, findings, user_error_codes};
+use crate::support::{Actor, TestApp, TestServer, findings, user_error_codes};
 use serde_json::{Value, json};
+use waxwing::base::ids::SessionId;
+use waxwing::base::request::Request;
+use waxwing::base::viewer::Viewer;
+use waxwing::domains::chats::service::{self as chats, NewMessage};
 
 /// Runs a mutation of the contract, and returns its payload.
 pub(crate) async fn run(actor: &Actor, operation: &str, input: Value) -> Value {
@@ -65,6 +69,18 @@ pub(crate) async fn group(actor: &Actor, name: &str, others: &[&Actor], history:
 /// Sends a text, and returns its id.
 pub(crate) async fn send(actor: &Actor, chat: &str, text: &str) -> String {
     text_of(&run_ok(actor, "SendMessage", json!({ "chatId": chat, "text": text })).await["chatMessage"]["id"])
+}
+
+/// Sends texts in their order, and returns their ids. Without requests, which would take most of the time of a test with hundreds of texts.
+pub(crate) async fn send_many(app: &TestServer, actor: &Actor, chat: &str, texts: impl Iterator<Item = String>) -> Vec<String> {
+    let viewer = Viewer { user: actor.user_id(), session: SessionId(1), digest: String::new() };
+    let mut ids = Vec::new();
+    for text in texts {
+        let loaders = Request::new(app.app.clone(), Some(viewer.clone()), None, None).loaders();
+        let new = NewMessage { chat: chat.to_owned(), text, reply_to: None, idempotency_key: None };
+        ids.push(chats::send(&app.app, &loaders, viewer.user, new).await.expect("a text").global_id().to_string());
+    }
+    ids
 }
 
 /// Follows of both, so that chats need no acceptance.

@@ -1,6 +1,6 @@
 //! Lists that follow their chats: late, overtaken, and beside blocks and deletions.
 
-use super::{assert_sound, badge, befriend, card, codes, group, inbox, open, pending, run_ok, send, start, waiting};
+use super::{assert_sound, badge, befriend, card, codes, group, inbox, open, pending, run_ok, send, send_many, start, waiting};
 use crate::rates::limited;
 use crate::support::proxy::{Flow, Proxy};
 use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings};
@@ -107,10 +107,7 @@ async fn the_purge_of_a_long_chat_has_bounded_passes() {
     let [ada, bea] = app.users(["ada", "bea"]).await;
     befriend(&ada, &bea).await;
     let party = group(&ada, "g", &[&bea], "ALL").await;
-    let mut ids = Vec::new();
-    for number in 0..800 {
-        ids.push(send(&bea, &party, &number.to_string()).await);
-    }
+    let ids = send_many(&app, &bea, &party, (0..800).map(|number| number.to_string())).await;
     for id in [&ids[3], &ids[790]] {
         run_ok(&bea, "ReactToMessage", json!({ "messageId": id, "emoji": "👍" })).await;
         run_ok(&ada, "ReactToMessage", json!({ "messageId": id, "emoji": "👍" })).await;

@@ -155,9 +155,9 @@ async fn a_publication_that_is_cut_off_tells_of_a_group_and_of_a_deletion() {
     app.drain().await;
     let before = app.redis.snapshot();
     for creates in [true, false] {
-        let first = rand::random_range(0..3);
+        let first = rand::random_range(0..5);
         println!("creates a group: {creates}, from write {first} on");
-        for writes in (first..).step_by(3) {
+        for writes in (first..).step_by(5) {
             app.redis.restore(&before);
             let dying = DyingProcess::start(&app, &ada, writes).await;
             let is_done = if creates {
