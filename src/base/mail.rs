@@ -79,7 +79,8 @@ impl FromStr for SmtpServer {
             Some(password) => Some((decoded(url.username()).ok_or_else(form)?, decoded(password).ok_or_else(form)?)),
             None => None,
         };
-        let is_local = host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.to_canonical().is_loopback());
+        let is_local =
+            host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.to_canonical().is_loopback());
         let (tls, port) = match (url.scheme(), url.query()) {
             ("smtps", None) => (SmtpTls::Implicit, 465),
             ("smtp", Some("tls=required")) => (SmtpTls::Required, 587),
@@ -164,7 +165,15 @@ mod tests {
 
     #[test]
     fn errors_and_debug_texts_have_no_password() {
-        for text in ["", "mail.example", "http://u:secret@h", "smtp://:secret@h", "smtp://u@h", "smtp://u:secret@h?tls=off", "smtp://u:secret@h/x"] {
+        for text in [
+            "",
+            "mail.example",
+            "http://u:secret@h",
+            "smtp://:secret@h",
+            "smtp://u@h",
+            "smtp://u:secret@h?tls=off",
+            "smtp://u:secret@h/x",
+        ] {
             let error = text.parse::<SmtpServer>().expect_err(text);
             assert!(!error.contains("secret"), "{error}");
         }

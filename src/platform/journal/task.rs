@@ -1,5 +1,6 @@
 //! Tasks of the journal: plain types.
 
+use super::mail_task::MailTask;
 use crate::base::audience::ChosenAudience;
 use crate::base::ids::{CampaignId, ChatId, CommentId, StatusId, UserId, UserListId, WebsiteId};
 use crate::base::named::named_enum;
@@ -167,6 +168,8 @@ pub enum Task {
         /// The account.
         user: UserId,
     },
+    /// A message by mail, or a claim of an address.
+    Mail(MailTask),
     /// A feed that holds fewer statuses than it can, or was dropped and is read again: it is backfilled.
     #[serde(rename = "Refill")]
     Backfill {
@@ -292,12 +295,14 @@ pub enum Task {
 }
 
 named_enum! {
-    /// The two queues. They have separate workers, so long tasks do not delay short ones.
+    /// The queues. They have separate workers, so long tasks do not delay short ones.
     pub enum Queue {
         /// The rest of a change whose response was already sent.
         Short = "short",
         /// Long tasks: backfills, changes of the fan-out mode, branches and threads of comments, deletions of accounts.
         Long = "long",
+        /// Messages: a mail server that hangs delays nothing else.
+        Mail = "mail",
     }
 }
 
@@ -305,6 +310,7 @@ impl Task {
     /// The queue of this task.
     pub const fn queue(&self) -> Queue {
         match self {
+            Self::Mail(task) => task.queue(),
             Self::Source { .. } | Self::Status { .. } | Self::List { .. } | Self::Like { .. } | Self::Comment { .. } => {
                 Queue::Short
             }
@@ -348,6 +354,7 @@ impl Task {
             Self::Comment { author, comment } => Some(vec![author.0, comment.status.0]),
             Self::Website { owner, website } => Some(vec![owner.0, website.0]),
             Self::Backfill { feed } => Some(vec![feed.tag()]),
+            Self::Mail(task) => task.tags(),
             _ => None,
         }
     }
@@ -357,6 +364,7 @@ impl Task {
 mod tests {
     use super::super::model::{JournalEntry, Progress};
     use super::*;
+    use crate::base::email::EmailDigest;
 
     /// One task of each kind in its stored form. Servers of different versions share one store, so these forms must never change.
     fn written() -> Vec<(Task, &'static str)> {
@@ -425,6 +433,7 @@ mod tests {
                 r#"{"Login":{"user":1,"login":"ada","former":"bea","version":2}}"#,
             ),
             (Task::ChatRetention { chat: ChatId(7) }, r#"{"ChatRetention":{"chat":7}}"#),
+            (Task::Mail(MailTask::Reset { address: EmailDigest("d".into()) }), r#"{"Mail":{"Reset":{"address":"d"}}}"#),
         ]
     }
 
@@ -474,7 +483,8 @@ mod tests {
             Task::Password { .. } => 32,
             Task::Login { .. } => 33,
             Task::ChatRetention { .. } => 34,
+            Task::Mail(_) => 35,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..35).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..36).collect::<Vec<_>>());
     }
 }

@@ -59,7 +59,8 @@ mod tests {
         }
         let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
         assert_eq!(mode(&folder), 0o700);
-        let mut files: Vec<PathBuf> = std::fs::read_dir(&folder).expect("a folder").map(|it| it.expect("a file").path()).collect();
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(&folder).expect("a folder").map(|it| it.expect("a file").path()).collect();
         files.sort();
         assert_eq!(files.len(), MAX_FILES);
         assert_eq!(std::fs::read_to_string(&files[0]).expect("text"), "message 5");
