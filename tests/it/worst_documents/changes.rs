@@ -35,6 +35,11 @@ const LAST: [&str; 30] = [
     "deleteUserList",
     "logOut",
     "endSessions",
+    "changeEmail",
+    "resendEmailConfirmation",
+    "requestPasswordReset",
+    "confirmEmail",
+    "resetPassword",
     "changePassword",
     "deleteAccount",
 ];
