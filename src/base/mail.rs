@@ -22,7 +22,7 @@ pub struct MailConfig {
 /// Where messages go.
 #[derive(Clone, Debug, Default)]
 pub enum MailTransport {
-    /// Nowhere: tools run no workers.
+    /// Nowhere: messages wait in the journal for a process that can send them.
     #[default]
     None,
     /// To files in this folder.

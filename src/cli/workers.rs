@@ -5,6 +5,7 @@ mod mail;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{PlaceId, TagId};
+use crate::base::mail::MailTransport;
 use crate::domains::accounts::service as accounts;
 use crate::domains::ads::service as ads;
 use crate::domains::chats::service as chats;
@@ -62,7 +63,7 @@ async fn run_queues(app: &App, stop: &CancellationToken) {
     while !stop.is_cancelled() {
         let mut busy = sweep(app, &mut last_sweep).await;
         has_threshold = has_threshold || apply_fanout_threshold(app).await;
-        for (queue, permits, _) in &queues {
+        for (queue, permits, _) in queues.iter().filter(|(queue, ..)| is_worked(app, *queue)) {
             busy |= claim(app, *queue, permits).await;
         }
         busy |= run_if_due(&mut last_evaluation, POLL, "the reevaluation of campaigns", ads::evaluate_due(app)).await;
@@ -79,6 +80,11 @@ async fn run_queues(app: &App, stop: &CancellationToken) {
     for (_, permits, most) in queues.into_iter().filter(|(queue, ..)| *queue != Queue::Mail) {
         drop(permits.acquire_many(u32::try_from(most).unwrap_or(u32::MAX)).await);
     }
+}
+
+/// Whether this process works on a queue. Messages wait for one that can send them: commands such as `waxwing fsck` cannot.
+fn is_worked(app: &App, queue: Queue) -> bool {
+    queue != Queue::Mail || !matches!(app.config().mail.transport, MailTransport::None)
 }
 
 /// Sweeps the settled entries that are retained, at most once a second. Returns whether an entry must be settled again.
@@ -160,7 +166,7 @@ pub async fn drain(app: &App) -> Result<(), Error> {
     loop {
         app.drain().await;
         let mut any = retention::sweep(app).await?;
-        for queue in Queue::ALL {
+        for queue in Queue::ALL.into_iter().filter(|queue| is_worked(app, *queue)) {
             for entry in journal::claim(app, queue, 100).await? {
                 any = true;
                 run_entry(app, entry).await;

@@ -77,7 +77,7 @@ impl Mailer {
     pub async fn deliver(&self, app: &App, letter: &Letter) -> Result<(), MailFailure> {
         let message = self.message(app, letter).map_err(|error| MailFailure::temporary(format!("{error:#}")))?;
         match &self.transport {
-            MailTransport::None => Ok(()),
+            MailTransport::None => Err(MailFailure::temporary("no mail server is set")),
             MailTransport::Outbox(folder) => outbox::write(folder, message.formatted(), app.now()).await,
             MailTransport::Smtp(server) => {
                 smtp::send(server, self.from.email.domain(), message.envelope(), &message.formatted()).await

@@ -95,7 +95,7 @@ async fn with_slow_process() -> (TestApp, SlowProcess, MailServer) {
 /// A worker settles a confirmation whose process has stalled between its steps, and somebody else confirms the address.
 #[tokio::test]
 async fn a_confirmation_that_was_settled_meanwhile_is_made_anew_or_not_at_all() {
-    for at in [&b"email_pending:"[..], b"email_holder:", b"confirmation"] {
+    for at in [&b"email_pending:"[..], b"email_holder:", b"email_reset:"] {
         let (app, slow, mail) = with_slow_process().await;
         let [ada, bea] = app.users(["ada", "bea"]).await;
         let [of_ada, of_bea] =
@@ -121,7 +121,7 @@ async fn a_confirmation_that_was_settled_meanwhile_is_made_anew_or_not_at_all() 
 #[tokio::test]
 async fn a_deletion_or_removal_during_a_confirmation_leaves_no_claim() {
     for (is_deleted, at) in
-        [(true, &b"email_holder:"[..]), (true, b"confirmation"), (false, b"email_holder:"), (false, b"confirmation")]
+        [(true, &b"email_holder:"[..]), (true, b"email_reset:"), (false, b"email_holder:"), (false, b"email_reset:")]
     {
         let (app, slow, mail) = with_slow_process().await;
         let [ada, bea] = app.users(["ada", "bea"]).await;
