@@ -128,10 +128,8 @@ async fn nothing_tells_that_somebody_has_an_address_but_a_message_to_them() {
     assert_eq!(emails_of(&ada).await, (Value::Null, json!("bEA@example.org")));
     assert_eq!(resend(&ada).await, json!({ "sentTo": "bEA@example.org", "userErrors": [] }));
     let message = the_message(&app, &mail).await;
-    assert!(
-        !message.has_link() && message.part("text/plain").contains("Hello bea,") && !message.raw.contains("ada"),
-        "{message:?}"
-    );
+    let text = message.part("text/plain");
+    assert!(!message.has_link() && text.contains("Hello bea,") && !text.contains("ada"), "{message:?}");
     let mut payloads = Vec::new();
     for address in ["free@example.org", "bEA@example.org"] {
         let mut payload = change_email(&ada, json!(address)).await;

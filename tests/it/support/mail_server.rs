@@ -170,7 +170,9 @@ impl ReceivedMail {
             self.raw.split_once(&format!("Content-Type: {kind}")).unwrap_or_else(|| panic!("no {kind}: {}", self.raw));
         let (head, body) = rest.split_once("\r\n\r\n").expect("a body");
         let body = body.split("\r\n--").next().unwrap_or_default();
-        if head.contains("quoted-printable") { unquote(body) } else { body.to_owned() }
+        let text = if head.contains("quoted-printable") { unquote(body) } else { body.to_owned() };
+        // In HTML, slashes are escaped.
+        text.replace("&#x2f;", "/")
     }
 
     /// The token of the link with this path.

@@ -24,7 +24,7 @@ enum Rule {
     CheckedByParent,
 }
 
-const ROWS: [(&str, Rule); 181] = {
+const ROWS: [(&str, Rule); 184] = {
     use Rule::{CheckedByParent, Deliver, Discover, Name, Own, ReadProfile, View};
     [
         ("Account.user", Own),

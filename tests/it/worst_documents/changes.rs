@@ -6,7 +6,7 @@ use super::types::Field;
 use serde_json::Value;
 
 /// Mutations that remove objects that the others need. They run last, in this order.
-const LAST: [&str; 30] = [
+const LAST: [&str; 35] = [
     "deleteMessage",
     "deleteChatHistory",
     "removeChatMember",
