@@ -61,19 +61,19 @@ pub fn email(id: UserId) -> String {
 
 /// HASH `address until message seen token`: the pending address; until when it is, in ms since the epoch; the id of the message with its link; the
 /// confirmation of the address by whomever, at the time when it was set; and the digest of the token, once the message was handed over. Time to live:
-/// [`super::model::PENDING_EMAIL_TTL`].
+/// 24 hours.
 pub fn pending_email(id: UserId) -> String {
     format!("email_pending:{{{}}}", id.0)
 }
 
 /// HASH `token until`: the digest of the token that resets the password, and until when it is valid, in ms since the epoch. Time to live:
-/// [`super::model::RESET_TTL`].
+/// 30 minutes.
 pub fn password_reset(id: UserId) -> String {
     format!("email_reset:{{{}}}", id.0)
 }
 
 /// HASH, id of a message → the address to which it goes: messages that tell an account of its changes, until they are handed over. At most 100 fields; time to
-/// live: [`super::model::NOTICE_TTL`].
+/// live: 2 days.
 pub fn email_notices(id: UserId) -> String {
     format!("email_notices:{{{}}}", id.0)
 }

@@ -3,5 +3,5 @@
 -- ARGV 1 the history that was read, '' for none
 -- Returns 1 | 0 the history is another one
 if (redis.call('HGET', KEYS[1], 'logins') or '') ~= ARGV[1] and redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('UNLINK', unpack(KEYS))
+for at = 1, #KEYS do redis.call('UNLINK', KEYS[at]) end
 return 1
