@@ -1,6 +1,7 @@
 //! The settings and their defaults. Each is an option of the command line (`cli`) and a `WAXWING_…` variable.
 
 use crate::base::clock::{DAY, MINUTE, Millis};
+use crate::base::mail::MailConfig;
 use crate::base::rate_limits::RateLimits;
 use ipnet::IpNet;
 
@@ -58,6 +59,8 @@ pub struct Config {
     pub ad_shares: Option<u64>,
     /// The public URL of this server, such as `https://social.example`, without a trailing slash. Without it, links are relative.
     pub public_url: Option<String>,
+    /// Where messages go, and what they look like.
+    pub mail: MailConfig,
 }
 
 /// The pricing rule of ads: first or second price.
@@ -139,6 +142,7 @@ impl Default for Config {
             ad_traffic: None,
             ad_shares: None,
             public_url: None,
+            mail: MailConfig::default(),
         }
     }
 }

@@ -124,6 +124,8 @@ named_enum! {
         InvalidBio = "INVALID_BIO",
         /// The password is not 8 to 128 characters, or contains characters that are not allowed.
         InvalidPassword = "INVALID_PASSWORD",
+        /// The mail address is not NAME@DOMAIN, or is too long.
+        InvalidEmail = "INVALID_EMAIL",
         /// The text of a status, comment or chat message is empty, too long or contains characters that are not allowed.
         InvalidMessage = "INVALID_MESSAGE",
         /// The text is not exactly one emoji.

@@ -116,6 +116,8 @@ pub enum ChargedTo {
     Device,
     /// The client's address: an IPv4 address or an IPv6 /64.
     Address,
+    /// A mail address, and an account.
+    Mail,
 }
 
 /// Declares the registry: each limit with its name, the owner of its bucket and its default quota.
@@ -200,6 +202,11 @@ limits! {
     /// Ad requests and clicks of an address, which may be a publisher's server that requests ads for all of its visitors. 10,000 a second are more
     /// than a server decides, so only what would block other clients is refused.
     Ads = "ads" by Address, 100_000 / 10 * SECOND;
+    /// Messages with a link that are requested for a mail address, and those that an account requests. An address is charged alike whether or not an account
+    /// has it.
+    Mails = "mails" by Mail, 3 / HOUR;
+    /// Messages with a link that are requested from one address of clients, over all mail addresses.
+    MailsFromAddress = "mails-from-address" by Address, 10 / HOUR;
     /// Changes of campaigns, ads and websites together: a large campaign set up by a program, with several changes of its bids.
     Campaigns = "campaigns" by Account, 1_000 / HOUR;
 }

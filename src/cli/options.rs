@@ -113,7 +113,7 @@ enum AuctionKind {
 }
 
 /// A URL to which a path can be appended.
-fn public_url(text: &str) -> Result<String, String> {
+pub(super) fn public_url(text: &str) -> Result<String, String> {
     let url = url::Url::parse(text).map_err(|error| error.to_string())?;
     let fits = matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
     let fits = fits && url.username().is_empty() && url.password().is_none();

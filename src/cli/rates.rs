@@ -89,6 +89,12 @@ pub(super) struct RateOptions {
     /// members that are removed or leave.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_CHAT_SETTINGS", default_value_t = Limit::ChatSettings.default_quota())]
     rate_chat_settings: Quota,
+    /// Messages with a link that are requested for a mail address, and those that an account requests.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_MAILS", default_value_t = Limit::Mails.default_quota())]
+    rate_mails: Quota,
+    /// Messages with a link that are requested from an address of clients.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_MAILS_FROM_ADDRESS", default_value_t = Limit::MailsFromAddress.default_quota())]
+    rate_mails_from_address: Quota,
     /// Ad requests and clicks from an address.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_ADS", default_value_t = Limit::Ads.default_quota())]
     rate_ads: Quota,
@@ -160,6 +166,8 @@ impl RateOptions {
             Limit::Reactions => self.rate_reactions,
             Limit::Typing => self.rate_typing,
             Limit::ChatSettings => self.rate_chat_settings,
+            Limit::Mails => self.rate_mails,
+            Limit::MailsFromAddress => self.rate_mails_from_address,
             Limit::Ads => self.rate_ads,
         }
     }

@@ -3,6 +3,7 @@
 use super::demo::{self, LOGIN, PASSWORD};
 use super::edge::{DocumentOptions, EdgeOptions};
 use super::logs;
+use super::mail::MailOptions;
 use super::migrate;
 use super::options::{DomainOptions, StorageOptions};
 use super::rates::RateOptions;
@@ -12,6 +13,7 @@ use crate::base::clock::Clock;
 use crate::base::config::Config;
 use crate::cli::workers;
 use crate::db::{Target, Timing};
+use crate::platform::mail::service as mail;
 use crate::server::{self, DemoLogin, EdgeConfig, Endpoint, State, Traces};
 use anyhow::{Context, bail};
 use clap::Args;
@@ -50,6 +52,8 @@ pub(super) struct ServeOptions {
     #[command(flatten)]
     domains: DomainOptions,
     #[command(flatten)]
+    mail: MailOptions,
+    #[command(flatten)]
     rates: RateOptions,
 }
 
@@ -60,18 +64,21 @@ impl ServeOptions {
     /// Problems of options that are well-formed, but with which the server cannot start.
     pub(super) fn problems(&self) -> Vec<String> {
         let redis = self.storage.redis.as_ref().map_or(Ok(()), |url| url.parse::<Target>().map(drop).context("redis"));
-        let edge = self.edge.config(&self.config()).map(drop);
-        [redis, edge].into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect()
+        let config = self.config();
+        let edge = self.edge.config(&config).map(drop);
+        [redis, edge, self.mail.check(&config)].into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect()
     }
 
     fn config(&self) -> Config {
-        self.rates.set(self.documents.apply(self.edge.apply(self.domains.config())))
+        let config = self.mail.apply(self.domains.config(), &self.storage);
+        self.rates.set(self.documents.apply(self.edge.apply(config)))
     }
 }
 
 pub(super) async fn run(options: ServeOptions) -> anyhow::Result<()> {
     let config = options.config();
     let edge = options.edge.config(&config)?;
+    options.mail.check(&config)?;
     // A port in use is reported before anything else is started. The port is released again: while Redis loads its data, a connection that is
     // accepted but gets no response looks like a dead server to a health check.
     let mut free = vec![bind(options.listen).await?];
@@ -114,12 +121,13 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
     }
     let traces = options.otlp_endpoint.as_ref().map(Traces::to).transpose().context("--otlp-endpoint")?;
     state.parts_mut().traces.clone_from(&traces);
+    let listener = bind(options.listen).await?;
+    let address = listener.local_addr()?;
+    mail::set_listening_url(&app, format!("http://{}", host_of(address)));
     let working = tokio::spawn({
         let (app, stop) = (app.clone(), stop.clone());
         async move { workers::run(&app, &stop).await }
     });
-    let listener = bind(options.listen).await?;
-    let address = listener.local_addr()?;
     warn_if_open(address, options.edge.is_development(), state.has_metrics_listener);
     if options.edge.lacks_hosts(app.config()) {
         tracing::warn!(
@@ -181,9 +189,14 @@ fn demo_login() -> DemoLogin {
     DemoLogin { login: LOGIN.into(), password: PASSWORD.into() }
 }
 
+/// The host and port under which this machine reaches an address.
+fn host_of(address: SocketAddr) -> String {
+    if address.ip().is_unspecified() { format!("localhost:{}", address.port()) } else { address.to_string() }
+}
+
 /// Prints the addresses and the demo login on stdout, apart from the log. An error of stdout is ignored.
 fn announce(address: SocketAddr, state: &State) {
-    let host = if address.ip().is_unspecified() { format!("localhost:{}", address.port()) } else { address.to_string() };
+    let host = host_of(address);
     let text = if logs::is_json() { banner_line(&host, state) } else { banner(&host, state) };
     if state.demo.is_some() && is_open(address) {
         tracing::warn!("--demo on {address}: everybody who can connect can log in");

@@ -63,7 +63,7 @@ pub(super) async fn run(options: TaskOptions) -> anyhow::Result<ExitCode> {
 async fn list(app: &App) -> anyhow::Result<ExitCode> {
     let now = app.now();
     let mut any = false;
-    for queue in [Queue::Short, Queue::Long] {
+    for queue in Queue::ALL {
         let waiting = journal::queue_length(app, queue).await?;
         let entries = journal::list_entries(app, queue, SHOWN).await?;
         any |= waiting > 0 || !entries.is_empty();

@@ -1,5 +1,6 @@
 //! `waxwing worker`.
 
+use super::mail::MailOptions;
 use super::migrate;
 use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
@@ -26,11 +27,15 @@ pub(super) struct WorkerOptions {
     storage: StorageOptions,
     #[command(flatten)]
     domains: DomainOptions,
+    #[command(flatten)]
+    mail: MailOptions,
 }
 
 /// Runs background tasks until a signal arrives, then finishes the passes in progress.
 pub(super) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     options.storage.require_store()?;
+    let config = options.mail.apply(options.domains.config(), &options.storage);
+    options.mail.check(&config)?;
     // A port in use is reported before anything else is started.
     let metrics = match options.metrics_listen {
         Some(address) => Some(TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?),
@@ -40,7 +45,7 @@ pub(super) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     let Some(storage) = stop.run_until_cancelled(Storage::open(&options.storage, Timing::default())).await.transpose()? else {
         return Ok(());
     };
-    let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
+    let app = App::new(storage.db.clone(), Clock::System, config);
     if let Err(refusal) = migrate::migrate_at_start(&app).await {
         storage.close().await;
         return Err(refusal);

@@ -1,8 +1,11 @@
 //! The workers claim due entries of the journal and complete them. Every process has one; several can run at once.
 
+mod mail;
+
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{PlaceId, TagId};
+use crate::base::mail::MailTransport;
 use crate::domains::accounts::service as accounts;
 use crate::domains::ads::service as ads;
 use crate::domains::chats::service as chats;
@@ -15,7 +18,7 @@ use crate::domains::tags::IndexedNames;
 use crate::domains::timelines::service as timelines;
 use crate::domains::users::service as users;
 use crate::platform::journal::service as journal;
-use crate::platform::journal::{JournalEntry, Progress, Queue, RelationKind, Task, retention};
+use crate::platform::journal::{JournalEntry, MailTask, Progress, Queue, RelationKind, Task, retention};
 use futures_util::FutureExt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -25,7 +28,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// Maximum number of entries of each queue that a process runs concurrently.
-const CONCURRENCY: [(Queue, usize); 2] = [(Queue::Short, 8), (Queue::Long, 2)];
+const CONCURRENCY: [(Queue, usize); 3] = [(Queue::Short, 8), (Queue::Long, 2), (Queue::Mail, 16)];
 /// Maximum number of passes over an entry before it is requeued after the others.
 const MAX_PASSES: usize = 16;
 /// The interval at which a process polls for due work.
@@ -60,7 +63,7 @@ async fn run_queues(app: &App, stop: &CancellationToken) {
     while !stop.is_cancelled() {
         let mut busy = sweep(app, &mut last_sweep).await;
         has_threshold = has_threshold || apply_fanout_threshold(app).await;
-        for (queue, permits, _) in &queues {
+        for (queue, permits, _) in queues.iter().filter(|(queue, ..)| is_worked(app, *queue)) {
             busy |= claim(app, *queue, permits).await;
         }
         busy |= run_if_due(&mut last_evaluation, POLL, "the reevaluation of campaigns", ads::evaluate_due(app)).await;
@@ -73,10 +76,15 @@ async fn run_queues(app: &App, stop: &CancellationToken) {
             () = tokio::time::sleep(pause) => {}
         }
     }
-    for (_, permits, most) in queues {
-        // Each running entry holds a permit.
+    // Each running entry holds a permit. A message is not waited for: a mail server may hang, and another process hands the message over again.
+    for (_, permits, most) in queues.into_iter().filter(|(queue, ..)| *queue != Queue::Mail) {
         drop(permits.acquire_many(u32::try_from(most).unwrap_or(u32::MAX)).await);
     }
+}
+
+/// Whether this process works on a queue. Messages wait for one that can send them: commands such as `waxwing fsck` cannot.
+fn is_worked(app: &App, queue: Queue) -> bool {
+    queue != Queue::Mail || !matches!(app.config().mail.transport, MailTransport::None)
 }
 
 /// Sweeps the settled entries that are retained, at most once a second. Returns whether an entry must be settled again.
@@ -158,7 +166,7 @@ pub async fn drain(app: &App) -> Result<(), Error> {
     loop {
         app.drain().await;
         let mut any = retention::sweep(app).await?;
-        for queue in [Queue::Short, Queue::Long] {
+        for queue in Queue::ALL.into_iter().filter(|queue| is_worked(app, *queue)) {
             for entry in journal::claim(app, queue, 100).await? {
                 any = true;
                 run_entry(app, entry).await;
@@ -180,6 +188,9 @@ async fn run_entry(app: &App, mut entry: JournalEntry) {
             return Ok(());
         }
         journal::resume(app, &mut entry).await?;
+        if let Task::Mail(MailTask::Message { user, kind, message }) = entry.task {
+            return mail::deliver(app, &mut entry, users::deliver(app, user, kind, message)).await;
+        }
         for _ in 0..MAX_PASSES {
             match run_pass(app, &entry).await? {
                 Some(progress) => journal::renew(app, &mut entry, progress).await?,
@@ -236,6 +247,12 @@ fn run_pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Opti
             }
             Task::Session { user, digest, is_revoked, epoch } => {
                 sessions::settle(app, user, &digest, is_revoked, epoch.as_deref()).await.map(|()| None)
+            }
+            // A message is handed over by `mail::deliver`.
+            Task::Mail(MailTask::Message { .. }) => Ok(None),
+            Task::Mail(MailTask::Reset { address }) => users::settle_reset_request(app, &address).await.map(|()| None),
+            Task::Mail(MailTask::Claim { user, claimed, released, version }) => {
+                users::settle_email_claim(app, user, (claimed.as_ref(), released.as_ref()), version).await.map(|()| None)
             }
             Task::Password { user } => sessions::settle_password(app, user).await.map(|_| None),
             Task::Backfill { feed } => timelines::rebuild(app, feed, progress).await,

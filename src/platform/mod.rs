@@ -1,6 +1,7 @@
-//! Services that all domains use: the journal of changes, the event log, rate limits and idempotency keys.
+//! Services that all domains use: the journal of changes, the event log, rate limits, idempotency keys and mail.
 
 pub mod journal;
 pub mod events;
 pub mod rates;
 pub mod idempotency;
+pub mod mail;

@@ -55,12 +55,12 @@ use crate::domains::entities::TagQuery;
 use crate::domains::graph::{GraphMutation, RepostChoiceMutation, RequestMutation, RequestQuery};
 use crate::domains::lists::{ListMutation, ListQuery, ListTagMutation};
 use crate::domains::relations::{BlockMutation, BlockQuery, FriendMutation, FriendQuery, RelationMutation, RelationQuery};
-use crate::domains::sessions::{PasswordMutation, SessionMutation, SessionQuery};
+use crate::domains::sessions::{PasswordMutation, ResetMutation, SessionMutation, SessionQuery};
 use crate::domains::statuses::{BookmarkMutation, BookmarkQuery, EditMutation, PinMutation, RepostMutation, StatusMutation};
 use crate::domains::streaming::{ChatSubscription, StreamQuery, StreamSubscription};
 use crate::domains::tags::{FollowedTagMutation, FollowedTagQuery};
 use crate::domains::timelines::TimelineQuery;
-use crate::domains::users::{AccountQuery, LoginMutation, UserMutation, UserQuery};
+use crate::domains::users::{AccountQuery, EmailMutation, LoginMutation, UserMutation, UserQuery};
 use async_graphql::{MergedObject, MergedSubscription, SDLExportOptions, ValidationMode};
 use limits::LimitQuery;
 use node::NodeQuery;
@@ -95,8 +95,10 @@ pub struct Query(
 pub struct Mutation(
     UserMutation,
     LoginMutation,
+    EmailMutation,
     SessionMutation,
     PasswordMutation,
+    ResetMutation,
     StatusMutation,
     BookmarkMutation,
     EditMutation,

@@ -7,10 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The domains and the modules of the platform, with their layers: a module depends only on modules in lower layers.
-const LAYERS: [(&str, u8); 19] = [
+const LAYERS: [(&str, u8); 20] = [
     ("platform/journal", 0),
     ("platform/events", 0),
     ("platform/rates", 0),
+    ("platform/mail", 0),
     ("domains/users", 1),
     ("domains/entities", 2),
     ("domains/sessions", 2),

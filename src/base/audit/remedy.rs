@@ -2,6 +2,7 @@
 //! when it is applied, so it is correct while servers write.
 
 use crate::base::clock::Millis;
+use crate::base::email::EmailDigest;
 use crate::base::ids::{CampaignId, ChatId, CommentId, PlaceId, StatusId, UserId, UserListId, WebsiteId};
 
 /// The repair of a finding.
@@ -78,6 +79,18 @@ pub enum Remedy {
     ClaimLogin {
         /// The account.
         user: UserId,
+    },
+    /// Claims its confirmed address for an account.
+    ClaimEmail {
+        /// The account.
+        user: UserId,
+    },
+    /// Releases a claim of an address that the account has not confirmed.
+    ReleaseEmail {
+        /// The account that holds it.
+        user: UserId,
+        /// The address.
+        address: EmailDigest,
     },
     /// Sets a count to the size of its set. All keys have one hash tag.
     Recount {
@@ -307,6 +320,8 @@ impl Remedy {
             Self::RemoveMember { .. } => "remove an invalid member",
             Self::PlaceMember { .. } | Self::RestampMember { .. } => "correct a score",
             Self::ClaimLogin { .. } => "claim a login for its account",
+            Self::ClaimEmail { .. } => "claim an address for its account",
+            Self::ReleaseEmail { .. } => "release a claim of an address",
             Self::Recount { .. } => "correct a count",
             Self::SyncLast { .. } => "correct a log's last entry",
             Self::Unlist { .. } => "remove another author's status from a profile",

@@ -216,7 +216,7 @@ impl Metrics {
         self.durations[kind as usize].observe(took.as_secs_f64());
     }
 
-    /// Sets the number of entries in a queue of the journal, and of dead letters in both queues.
+    /// Sets the number of entries in a queue of the journal, and of dead letters of all queues.
     pub fn journal(&self, queue: &'static str, entries: u64, dead: u64) {
         self.journal.get_or_create(&QueueLabel { queue }).set(entries.try_into().unwrap_or(i64::MAX));
         self.dead.set(dead.try_into().unwrap_or(i64::MAX));

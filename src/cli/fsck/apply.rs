@@ -67,6 +67,8 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::ListSession { digest, user, id } => sessions::restore_to_list(app, digest, *user, SessionId(*id)).await,
         Remedy::TrimSessions(user) => sessions::trim(app, *user).await,
         Remedy::EndSessions(user) => sessions::settle_password(app, *user).await.map(drop),
+        Remedy::ClaimEmail { user } => users::claim_email(app, *user).await,
+        Remedy::ReleaseEmail { user, address } => users::release_email(app, *user, address).await,
         Remedy::SettleLogin { user, login } => users::settle_claim(app, *user, login).await,
         Remedy::RepairIdempotencyKeys(account) => idempotency::repair(app, *account).await,
         Remedy::SettleFollow { follower, followed } => {

@@ -18,7 +18,7 @@ use crate::db;
 use crate::db::audit_reader::AuditReader;
 use crate::domains::{ads, chats, comments, conversations, graph, lists, relations, sessions, statuses, tags, timelines, users};
 use crate::platform::journal::service as journal_service;
-use crate::platform::journal::{Queue, Task};
+use crate::platform::journal::{MailTask, Queue, Task};
 use crate::platform::{events, idempotency, journal, rates};
 use std::collections::HashSet;
 use std::time::Duration;
@@ -238,8 +238,8 @@ async fn changes_in_progress(app: &App) -> Result<HashSet<u64>, Error> {
         Task::DirectChat { low, high } => vec![low.0, high.0],
         // The requests of an account that became public are being accepted, and its statuses enter or leave their tags.
         Task::Account { user, .. } | Task::FollowRequests { user } | Task::Privacy { user } => vec![user.0],
-        // A login is claimed before it is changed, and sessions end after the password is changed.
-        Task::Login { user, .. } | Task::Password { user } => vec![user.0],
+        // A login or an address is claimed before it is changed, and sessions end after the password is changed.
+        Task::Login { user, .. } | Task::Password { user } | Task::Mail(MailTask::Claim { user, .. }) => vec![user.0],
         Task::Branch { comment, .. } => vec![comment.status.0],
         Task::Thread { status } => vec![status.0],
         // The status enters or leaves tags and mentions.

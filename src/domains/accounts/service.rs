@@ -22,7 +22,7 @@ use crate::platform::rates::service as rates;
 
 /// The stages, in order; a stage's number is its index here.
 const STAGES: [&str; 14] = [
-    "sessions",
+    "its mail addresses and sessions",
     "its part in chats",
     "followers",
     "lists that it is on",
@@ -120,7 +120,10 @@ pub async fn settle(
 
 async fn run_pass(app: &App, id: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
     let more = match progress.stage {
-        0 => sessions::purge(app, id).await?,
+        0 => {
+            users::purge_email(app, id).await?;
+            sessions::purge(app, id).await?
+        }
         1 => chats::leave_all(app, id).await.map(|()| false)?,
         2 => timelines::purge_followers(app, id).await?,
         3 => timelines::purge_memberships(app, id).await?,

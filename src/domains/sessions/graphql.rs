@@ -1,8 +1,10 @@
 //! Sessions in GraphQL.
 
 mod password;
+mod reset;
 
 pub use password::PasswordMutation;
+pub use reset::ResetMutation;
 
 use super::model::{AuthenticationMethod, NewSession, Session};
 use super::service;
@@ -56,7 +58,7 @@ impl SessionObject {
 
     /// How the session began.
     async fn authentication_method(&self) -> AuthenticationMethod {
-        AuthenticationMethod::Password
+        self.session.method
     }
 }
 
@@ -115,7 +117,7 @@ payload! {
 /// Input of `logIn`.
 #[derive(InputObject)]
 struct LogInInput {
-    /// Login, ignoring case.
+    /// Login, ignoring case, or a confirmed mail address.
     login: String,
     /// Password.
     password: String,

@@ -6,7 +6,7 @@ use crate::base::ids::UserId;
 /// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 3] = ["session", "sessions", "sessions_ended"];
 
-/// HASH `id uid seen agent` (seen in ms since the epoch). Time to live: until the session expires.
+/// HASH `id uid seen agent` (seen in ms since the epoch), and `method` of a session that did not begin with a password. Time to live: until the session expires.
 pub(super) fn session(digest: &str) -> String {
     format!("session:{{{digest}}}")
 }

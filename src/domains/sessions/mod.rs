@@ -2,7 +2,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `session:{digest}` | HASH | `id uid seen agent`, under the SHA-256 of its token | the life of the session |
+//! | `session:{digest}` | HASH | `id uid seen agent method`, under the SHA-256 of its token | the life of the session |
 //! | `sessions:{uid}` | ZSET | digest → session id | 100, then the oldest ends |
 //! | `sessions_ended:{uid}` | ZSET | digest → session id: what a change of the password ends, until the keys are deleted | the sessions of the account |
 //!
@@ -12,6 +12,8 @@
 //! **A new password.** One script on the account's tag replaces the hash, sets a new epoch of device tokens, and moves all other sessions from the list to
 //! those that end. A log-in that has verified the password before is refused when its session is added to the list, since the epoch has changed. The
 //! keys of the sessions are on other tags: they are deleted next, and by a worker if the process dies.
+//!
+//! A reset by a link is the same change: the script takes the digest of its token in place of the verified hash, and no session stays.
 //!
 //! **Costs.** Authenticating a request: one HGETALL, or nothing if the session is cached. The time of the last use is written in the
 //! background, at most once a minute, and may fail.
@@ -23,7 +25,7 @@ mod model;
 pub mod service;
 mod store;
 
-pub use graphql::{PasswordMutation, SessionMutation, SessionObject, SessionQuery};
+pub use graphql::{PasswordMutation, ResetMutation, SessionMutation, SessionObject, SessionQuery};
 #[doc(hidden)] // The fuzzer reaches it.
 pub use model::digest_of;
 pub use model::{AuthenticationMethod, NewSession, Session};

@@ -28,6 +28,8 @@ pub struct Session {
     pub last_used_at: Millis,
     /// The User-Agent of the log-in; empty if there was none.
     pub agent: String,
+    /// How it began.
+    pub method: AuthenticationMethod,
 }
 
 named_enum! {
@@ -35,7 +37,9 @@ named_enum! {
     pub enum AuthenticationMethod {
         /// With the account's password: by `signUp` or `logIn`.
         Password = "password",
-    }
+        /// With the link of a message: by `resetPassword`.
+        Reset = "reset",
+    } default Password
 }
 
 /// A new session, with the token that is not stored.

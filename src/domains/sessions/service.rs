@@ -1,6 +1,6 @@
 //! The use cases of sessions: log in, authenticate, list, end.
 
-use super::model::{self, MAX_SESSIONS, NewSession, Session, TOUCH_EVERY};
+use super::model::{self, AuthenticationMethod, MAX_SESSIONS, NewSession, Session, TOUCH_EVERY};
 use super::store::{self, ListResult};
 use crate::app::App;
 use crate::base::clock::MINUTE;
@@ -16,8 +16,10 @@ use crate::platform::journal::service::{self as journal, Subtasks};
 use std::net::IpAddr;
 
 mod password;
+mod reset;
 
 pub use password::{ChangedPassword, NewPassword, change_password, settle_password};
+pub use reset::reset_password;
 
 /// Attempts of a log-in whose password is changed while its session begins.
 const LOG_IN_ATTEMPTS: usize = 3;
@@ -35,7 +37,8 @@ pub async fn log_in(
     for _ in 0..LOG_IN_ATTEMPTS {
         let account = users::authenticate(app, credentials, from).await?;
         // Otherwise the password may have changed since it was verified: it is verified again.
-        if let Some(session) = begin(app, account.user.id, agent, Some(&account.device_epoch)).await? {
+        let method = AuthenticationMethod::Password;
+        if let Some(session) = begin(app, account.user.id, agent, method, Some(&account.device_epoch)).await? {
             return Ok((account, session));
         }
     }
@@ -47,12 +50,18 @@ pub async fn log_in(
 /// # Errors
 /// `STORAGE_UNAVAILABLE`; `UNAUTHENTICATED` if the account was deleted.
 pub async fn create(app: &App, user: UserId, agent: Option<&str>) -> Result<NewSession, Error> {
-    begin(app, user, agent, None).await?.ok_or(Error::Unauthenticated)
+    begin(app, user, agent, AuthenticationMethod::Password, None).await?.ok_or(Error::Unauthenticated)
 }
 
 /// As [`create`]; `None` if the account has another epoch of device tokens than `epoch`, or if the password was changed meanwhile.
-async fn begin(app: &App, user: UserId, agent: Option<&str>, epoch: Option<&str>) -> Result<Option<NewSession>, Error> {
-    let (session, fresh) = new_session(app, user, agent).await?;
+async fn begin(
+    app: &App,
+    user: UserId,
+    agent: Option<&str>,
+    method: AuthenticationMethod,
+    epoch: Option<&str>,
+) -> Result<Option<NewSession>, Error> {
+    let (session, fresh) = new_session(app, user, agent, method).await?;
     let begun = Task::Session { user, digest: session.digest.clone(), is_revoked: false, epoch: epoch.map(str::to_owned) };
     let subtasks = journal::begin_subtasks(app, [begun]).await?;
     let result = write(app, std::slice::from_ref(&session), epoch).await?.pop();
@@ -143,10 +152,15 @@ async fn write(app: &App, sessions: &[Session], epoch: Option<&str>) -> Result<V
     store::create(app.db(), sessions, lifetimes, epoch).await
 }
 
-async fn new_session(app: &App, user: UserId, agent: Option<&str>) -> Result<(Session, NewSession), Error> {
+async fn new_session(
+    app: &App,
+    user: UserId,
+    agent: Option<&str>,
+    method: AuthenticationMethod,
+) -> Result<(Session, NewSession), Error> {
     let (id, token) = (SessionId(app.next_id().await?), model::new_token());
     let agent = model::clean_agent(agent.unwrap_or_default());
-    let session = Session { id, user, digest: model::digest(&token), last_used_at: id.time(), agent };
+    let session = Session { id, user, digest: model::digest(&token), last_used_at: id.time(), agent, method };
     Ok((session, NewSession { token, expires_at: id.time() + app.config().session_absolute, user }))
 }
 
@@ -157,7 +171,7 @@ async fn new_session(app: &App, user: UserId, agent: Option<&str>) -> Result<(Se
 pub async fn create_many(app: &App, users: &[UserId]) -> Result<Vec<String>, Error> {
     let (mut sessions, mut tokens) = (Vec::with_capacity(users.len()), Vec::with_capacity(users.len()));
     for user in users {
-        let (session, fresh) = new_session(app, *user, Some("waxwing demo")).await?;
+        let (session, fresh) = new_session(app, *user, Some("waxwing demo"), AuthenticationMethod::Password).await?;
         sessions.push(session);
         tokens.push(fresh.token);
     }

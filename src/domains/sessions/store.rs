@@ -1,14 +1,17 @@
 //! Sessions in Redis.
 
 use super::keys;
-use super::model::{MAX_SESSIONS, Session, TOUCH_EVERY};
+use super::model::{AuthenticationMethod, MAX_SESSIONS, Session, TOUCH_EVERY};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{SessionId, UserId};
-use crate::db::hash::{HashRecord, hash_record};
+use crate::db::decode::StoredText;
+use crate::db::hash::{Form, HashRecord, HashValue, hash_record};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, ReadBarrier, Speculative, decode};
-use crate::domains::users::{password_key, user_key};
+use crate::domains::users::{
+    NOTICE_TTL, email_key, email_notices_key, password_key, password_reset_key, pending_email_key, user_key,
+};
 use redis::{Cmd, Value, cmd};
 
 static CREATE_SESSION: Script = Script::allow_oom(include_str!("lua/create_session.lua"));
@@ -29,7 +32,20 @@ pub(super) fn get_speculative(db: &Db, digest: &str) -> Option<(Session, Specula
     Some((session_of(&speculative.value, digest), speculative))
 }
 
-hash_record!(Session { "id" => id, "uid" => user, "seen" => last_used_at, "agent" => agent; digest });
+hash_record!(Session { "id" => id, "uid" => user, "seen" => last_used_at, "agent" => agent, "method" => method; digest });
+
+/// Most sessions begin with a password, which is not stored.
+impl HashValue for AuthenticationMethod {
+    const FORM: Form = Form::Optional;
+
+    fn read([text]: [Option<StoredText>; 1]) -> Result<Option<Self>, Error> {
+        Ok(Some(text.and_then(|text| Self::from_name(&text.0)).unwrap_or_default()))
+    }
+
+    fn write(&self) -> Option<[String; 1]> {
+        (*self != Self::Password).then(|| [self.name().to_owned()])
+    }
+}
 
 /// Adds the digest to a session, whose stored hash does not contain it.
 fn session_of(found: &Session, digest: &str) -> Session {
@@ -70,25 +86,41 @@ pub(super) enum ChangePasswordResult {
     NoAccount,
     /// The hash is another one than the verified one.
     HashChanged,
-    /// The session that was to stay has ended.
-    SessionEnded,
+    /// The session that was to stay has ended, or the token was used.
+    ProofEnded,
 }
 
-/// Replaces the `verified` hash of a password by `hash`, sets a new epoch of device tokens, and moves all listed sessions but `kept` to those that end. One
-/// script.
+/// What a change of a password was verified by.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PasswordProof<'a> {
+    /// This hash; and the digest of the session that stays.
+    Hash(&'a str, &'a str),
+    /// The digest of a token that resets it. No session stays.
+    Reset(&'a str),
+}
+
+/// Replaces the hash of a password by `hash`, sets a new epoch of device tokens, moves all listed sessions but the one that stays to those that end, and notes
+/// the message `notice` to the confirmed address. One script.
 pub(super) async fn change_password(
     db: &Db,
-    (user, kept): (UserId, &str),
-    (verified, hash): (&str, &str),
-    epoch: &str,
+    user: UserId,
+    proof: PasswordProof<'_>,
+    (hash, epoch): (&str, &str),
     absolute: Millis,
+    notice: u64,
 ) -> Result<ChangePasswordResult, Error> {
-    let keys = [password_key(user), user_key(user), keys::sessions(user), keys::ended_sessions(user)];
-    let call = Call::new(&CHANGE_PASSWORD, keys).arg(verified).arg(hash).arg(epoch).arg(kept).arg(absolute);
+    let own = [password_key(user), user_key(user), keys::sessions(user), keys::ended_sessions(user)];
+    let mail = [email_key(user), pending_email_key(user), password_reset_key(user), email_notices_key(user)];
+    let (verified, kept) = match proof {
+        PasswordProof::Hash(verified, kept) => (verified, kept),
+        PasswordProof::Reset(token) => ("", token),
+    };
+    let call = Call::with_keys(&CHANGE_PASSWORD, own.into_iter().chain(mail).collect::<Vec<_>>());
+    let call = call.arg(hash).arg(epoch).arg(absolute).arg(notice).arg(NOTICE_TTL).arg(verified).arg(kept);
     Ok(match db.call::<u8>(call).await? {
         0 => ChangePasswordResult::NoAccount,
         2 => ChangePasswordResult::HashChanged,
-        3 => ChangePasswordResult::SessionEnded,
+        3 => ChangePasswordResult::ProofEnded,
         _ => ChangePasswordResult::Changed,
     })
 }

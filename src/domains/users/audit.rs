@@ -1,5 +1,7 @@
 //! The audit of accounts: the hash, the claim of the login and the password belong together.
 
+mod emails;
+
 use super::keys::{self, KeyKind};
 use super::model::{LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders, User, are_periods};
 use super::store::{self, DEVICE_EPOCH};
@@ -35,7 +37,7 @@ pub async fn holders_of_logins<'a>(
     Ok(logins.iter().filter_map(holders).collect())
 }
 
-/// Checks accounts, claims of logins, and passwords. Counts are checked with their sets.
+/// Checks accounts, claims of logins, passwords, and mail addresses. Counts are checked with their sets.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -55,6 +57,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_users(reader, &users, found).await?;
     reader.fields(logins, async |claims| check_claims(reader, &claims, found).await).await?;
     check_freed(reader, &freed, found).await?;
+    emails::check(reader, entries, found).await?;
     check_passwords(reader, &passwords, found).await
 }
 

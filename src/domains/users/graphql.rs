@@ -1,9 +1,11 @@
 //! Accounts in GraphQL.
 
 mod account;
+mod email;
 mod login;
 
 pub use account::{AccountObject, AccountQuery, find_account};
+pub use email::EmailMutation;
 pub use login::LoginMutation;
 
 use super::model::User;
@@ -243,11 +245,13 @@ pub struct SignUpInput {
     pub name: String,
     /// Password: 8 to 128 characters without a space at either end. Stored as a hash.
     pub password: String,
+    /// Mail address. It is pending until the link that is sent to it was followed: `confirmEmail`. Whether another account has it does not change the response.
+    pub email: Option<String>,
 }
 
 impl From<SignUpInput> for Registration {
     fn from(input: SignUpInput) -> Self {
-        Self { login: input.login, name: input.name, password: input.password }
+        Self { login: input.login, name: input.name, password: input.password, email: input.email }
     }
 }
 

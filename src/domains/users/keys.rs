@@ -1,13 +1,15 @@
 //! Every key of this domain.
 
 use crate::base::audit;
+use crate::base::email::EmailDigest;
 use crate::base::ids::UserId;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 4] = ["user", "users", "freed", "password"];
+pub const KINDS: [&str; 9] =
+    ["user", "users", "freed", "password", "email", "email_pending", "email_reset", "email_notices", "email_holder"];
 
 /// The field of a private account's HASH. A public account does not have it.
 pub const PRIVATE_FIELD: &str = "private";
@@ -51,12 +53,49 @@ pub fn password(id: UserId) -> String {
     format!("password:{{{}}}", id.0)
 }
 
+/// HASH `address confirmation version`: the confirmed address; the id of its confirmation; and the version, which every change of the confirmed address raises.
+/// `address` and `confirmation` are missing without a confirmed address. No time to live: until the account is deleted.
+pub fn email(id: UserId) -> String {
+    format!("email:{{{}}}", id.0)
+}
+
+/// HASH `address until message seen token`: the pending address; until when it is, in ms since the epoch; the id of the message with its link; the
+/// confirmation of the address by whomever, at the time when it was set; and the digest of the token, once the message was handed over. Time to live:
+/// 24 hours.
+pub fn pending_email(id: UserId) -> String {
+    format!("email_pending:{{{}}}", id.0)
+}
+
+/// HASH `token until`: the digest of the token that resets the password, and until when it is valid, in ms since the epoch. Time to live:
+/// 30 minutes.
+pub fn password_reset(id: UserId) -> String {
+    format!("email_reset:{{{}}}", id.0)
+}
+
+/// HASH, id of a message → the address to which it goes: messages that tell an account of its changes, until they are handed over. At most 100 fields; time to
+/// live: 2 days.
+pub fn email_notices(id: UserId) -> String {
+    format!("email_notices:{{{}}}", id.0)
+}
+
+/// HASH `uid version confirmation before at`, under the digest of an address: the account that has confirmed it, or is about to; the version of the account's
+/// address with that; the id of the last confirmation, and of the one before; and when it was claimed, in ms since the epoch. One for each confirmed address, no
+/// time to live. Of a released address only `confirmation` is left; time to live: [`super::model::PENDING_EMAIL_TTL`].
+pub(super) fn email_holder(address: &EmailDigest) -> String {
+    format!("email_holder:{{{}}}", address.as_str())
+}
+
 /// A parsed key.
 pub(super) enum KeyKind {
     User(UserId),
     Logins,
     LoginReservation,
     Password(UserId),
+    Email(UserId),
+    PendingEmail(UserId),
+    PasswordReset(UserId),
+    EmailNotices(UserId),
+    EmailHolder(EmailDigest),
 }
 
 /// Parses a key; `None` for a key of another domain.
@@ -71,6 +110,18 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         .or_else(|| audit::id_in(key, "password").map(|id| KeyKind::Password(UserId(id))))
         .or_else(|| audit::tag_in(key, "users").filter(|tag| is_shard(tag)).map(|_| KeyKind::Logins))
         .or_else(|| is_freed().then_some(KeyKind::LoginReservation))
+        .or_else(|| parse_email(key))
+}
+
+fn parse_email(key: &str) -> Option<KeyKind> {
+    let of_account = |kind: &str| audit::id_in(key, kind).map(UserId);
+    let holder = || audit::tag_in(key, "email_holder").filter(|digest| audit::is_digest(digest, 43));
+    of_account("email")
+        .map(KeyKind::Email)
+        .or_else(|| of_account("email_pending").map(KeyKind::PendingEmail))
+        .or_else(|| of_account("email_reset").map(KeyKind::PasswordReset))
+        .or_else(|| of_account("email_notices").map(KeyKind::EmailNotices))
+        .or_else(|| holder().map(|digest| KeyKind::EmailHolder(EmailDigest(digest.to_owned()))))
 }
 
 /// The account of a key of [`user`].

@@ -1,12 +1,16 @@
 //! Accounts: plain types and limits of texts.
 
+mod emails;
 mod logins;
 
+pub(super) use emails::{AccountEmail, EmailHolder, PENDING_EMAIL_TTL, PendingEmail, RESET_TTL, new_token, parse_token};
+pub use emails::{EmailAddresses, NOTICE_TTL, invalid_token};
 pub(super) use logins::{FormerLogin, MAX_LOGIN_CHANGES, are_periods};
 pub use logins::{LoginHistory, LoginHolders};
 
 use crate::base::clock::{DAY, Millis};
 use crate::base::count::SparseCount;
+use crate::base::email::EmailAddress;
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::UserId;
 use crate::base::text::{TextRules, max_bytes};
@@ -21,6 +25,9 @@ pub(super) const LOGIN_MAX: usize = 30;
 const PASSWORD: TextRules = TextRules { what: "The password", min: 1, max: 128, bytes: 40 * 128, newlines: false };
 /// The fewest characters of a password.
 const PASSWORD_MIN: usize = 8;
+
+/// A user id that no account has: ids of the first millisecond are never issued.
+pub const UNUSED_USER_ID: UserId = UserId(1);
 
 /// The time for which a login is reserved after its account was deleted, and for its account after a change of the login.
 pub const LOGIN_RESERVATION_TTL: Millis = 30 * DAY;
@@ -132,6 +139,8 @@ pub struct Registration {
     pub name: String,
     /// The password.
     pub password: String,
+    /// The mail address, if there is one.
+    pub email: Option<String>,
 }
 
 /// A change of a profile; `None` keeps a field.
@@ -146,8 +155,8 @@ pub struct ProfileChange {
 }
 
 impl Registration {
-    /// Validates and normalizes the registration; returns every error.
-    pub(super) fn check(self) -> Result<Self, Vec<UserError>> {
+    /// Validates and normalizes the registration, and parses its mail address; returns every error.
+    pub(super) fn check(self) -> Result<(Self, Option<EmailAddress>), Vec<UserError>> {
         let mut errors = Vec::new();
         errors.extend(check_login(&self.login).err());
         let name = check_text(NAME, &self.name, UserErrorCode::InvalidName, "name", &mut errors);
@@ -155,7 +164,11 @@ impl Registration {
             errors.push(error);
             String::new()
         });
-        if errors.is_empty() { Ok(Self { name, password, ..self }) } else { Err(errors) }
+        let email = self.email.as_deref().map(check_email).transpose().unwrap_or_else(|error| {
+            errors.push(error);
+            None
+        });
+        if errors.is_empty() { Ok((Self { name, password, ..self }, email)) } else { Err(errors) }
     }
 }
 
@@ -199,6 +212,12 @@ pub(super) fn check_login(login: &str) -> Result<(), UserError> {
     if is_login(login) { Ok(()) } else { Err(UserError::new(UserErrorCode::InvalidLogin, message(), &["login"])) }
 }
 
+/// Parses a mail address that the input has in `email`.
+pub(super) fn check_email(text: &str) -> Result<EmailAddress, UserError> {
+    let message = "Write the address as NAME@DOMAIN, without quotes or comments.";
+    EmailAddress::parse(text).ok_or_else(|| UserError::new(UserErrorCode::InvalidEmail, message, &["email"]))
+}
+
 /// Whether a text is a valid login.
 pub fn is_login(text: &str) -> bool {
     (1..=LOGIN_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -209,21 +228,22 @@ mod tests {
     use super::*;
 
     fn codes(login: &str, name: &str, password: &str) -> Vec<UserErrorCode> {
-        let registration = Registration { login: login.into(), name: name.into(), password: password.into() };
+        let email = (password.len() < 8).then(|| "nobody".into());
+        let registration = Registration { login: login.into(), name: name.into(), password: password.into(), email };
         registration.check().err().unwrap_or_default().into_iter().map(|error| error.code).collect()
     }
 
     #[test]
     fn every_error_of_a_registration_is_reported() {
-        use UserErrorCode::{InvalidLogin, InvalidName, InvalidPassword};
+        use UserErrorCode::{InvalidEmail, InvalidLogin, InvalidName, InvalidPassword};
         assert_eq!(codes("ada_1", "Ada", "12345678"), []);
-        assert_eq!(codes("", "", ""), [InvalidLogin, InvalidName, InvalidPassword]);
+        assert_eq!(codes("", "", ""), [InvalidLogin, InvalidName, InvalidPassword, InvalidEmail]);
         for login in ["a b", "é", "a-b", " ada", "ada\n", "аda", &"a".repeat(31)] {
             assert_eq!(codes(login, "Ada", "12345678"), [InvalidLogin], "{login:?}");
         }
         assert_eq!(codes(&"a".repeat(30), &"👨‍👩‍👧‍👦".repeat(26), &"é".repeat(128)), []);
         assert_eq!(codes("a", &"n".repeat(51), &"p".repeat(129)), [InvalidName, InvalidPassword]);
-        assert_eq!(codes("a", "x\ny", "1234567"), [InvalidName, InvalidPassword]);
+        assert_eq!(codes("a", "x\ny", "1234567"), [InvalidName, InvalidPassword, InvalidEmail]);
     }
 
     #[test]

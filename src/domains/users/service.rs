@@ -5,40 +5,49 @@ use super::device::{DeviceClaims, DeviceTokens};
 use super::model::{self, AuthenticatedUser, PasswordRecord, User};
 use super::{password, store};
 use crate::app::App;
+use crate::base::email::{EmailAddress, EmailDigest};
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::UserId;
 use crate::base::rate_limits::Limit;
-use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
-use crate::platform::rates::Subject;
+use crate::platform::journal::{Progress, Task};
 use crate::platform::rates::service::charge;
+use crate::platform::rates::{Charge, Subject};
 use std::net::IpAddr;
 use std::sync::Arc;
 
+pub mod emails;
 pub mod logins;
+pub mod mail;
+pub mod notices;
 pub mod passwords;
 
-pub use super::model::{Credentials, ProfileChange, Registration};
+pub use super::model::{Credentials, ProfileChange, Registration, UNUSED_USER_ID};
+pub use emails::{
+    change_email, claim_email, confirm_email, email_addresses, purge_email, release_email, resend_confirmation,
+    settle_email_claim,
+};
 pub use logins::{
     accounts_by_login, change_login, claim_login, delete, find_by_logins, find_id_by_login, login_holders, settle_claim,
     settle_login, settle_login_change,
 };
+pub use mail::{deliver, request_password_reset, settle_reset_request};
+pub use notices::{Notice, begin_notice};
 pub use passwords::verify_password;
-
-/// A user id that no account has: ids of the first millisecond are never issued.
-pub const UNUSED_USER_ID: UserId = UserId(1);
 
 /// Creates an account for a client at this address. Of concurrent sign-ups with one login, ignoring case, exactly one succeeds.
 ///
 /// A charge, a read, a journal entry, one claim, one pipeline, a second read, and one password hash. A taken login costs the charge and the
-/// first read.
+/// first read. An e-mail address is pending until its link was followed: one more read and journal entry, whoever has it.
 ///
 /// # Errors
-/// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, all that apply; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes
+/// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, `INVALID_EMAIL`, all that apply; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes
 /// is full.
 pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
-    let registration = registration.check().map_err(Refusal::User)?;
-    charge(app, from.map(|from| (Limit::SignUps, Subject::address(from))).as_slice()).await?;
+    let (registration, email) = registration.check().map_err(Refusal::User)?;
+    let mut charges: Vec<Charge> = from.map(|from| (Limit::SignUps, Subject::address(from))).into_iter().collect();
+    charges.extend(email.iter().flat_map(|email| emails::link_charges(&email.digest(), None, from)));
+    charge(app, &charges).await?;
     logins::check_free(app, &registration.login, None).await?;
     let tokens = DeviceTokens::of(app).await?;
     let hash = password::hash(app, registration.password).await?;
@@ -52,7 +61,17 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
         return Err(refusal);
     }
     let user = User::new(id, registration.login, registration.name);
-    store::create(app.db(), &user, &hash).await?;
+    let (email, link) = match email {
+        Some(email) => {
+            let (message, lease) = notices::begin_link(app, id).await?;
+            (Some(emails::new_pending(app, email, message).await?), Some(lease))
+        }
+        None => (None, None),
+    };
+    store::create(app.db(), &user, &hash, email.as_ref()).await?;
+    if let Some(link) = link {
+        link.hand_over(app, Progress::default()).await;
+    }
     // A process that stalled for longer than the lease may have lost the claim meanwhile.
     if store::logins::find(app.db(), &user.login).await?.current(app.now()) != Some(id) {
         store::delete(app.db(), id, &user.logins).await?;
@@ -64,7 +83,7 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     Ok(AuthenticatedUser { user: user.into(), device_token, device_epoch: String::new() })
 }
 
-/// Verifies a login and a password. A login that the account has changed serves for 30 days, and failures of all logins of an account count together. An
+/// Verifies a login and a password. A confirmed mail address serves as the login. A login that the account has changed serves for 30 days, and failures of all logins of an account count together. An
 /// unknown login gives the same response as a wrong password after the same work: two reads and one hash, charged alike. (A text that cannot be a login is not looked up; that it has no account is no secret.) A token is charged before
 /// the password is compared, and returned if it was right, so concurrent guesses never exceed the tokens. An invalid device token, or
 /// another account's, is ignored.
@@ -72,16 +91,20 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
 /// # Errors
 /// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes is full.
 pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
-    let id = find_id_by_login(app, credentials.login).await?;
+    let tried_name = TriedName::of(credentials.login);
+    let id = match &tried_name {
+        TriedName::Email(address) => emails::find_confirmed(app, address).await?.map(|(id, _)| id),
+        _ => find_id_by_login(app, credentials.login).await?,
+    };
     let tried = id.map_or(TriedLogin::Text(credentials.login), TriedLogin::Account);
-    let (device, early) = recognize(app, credentials, id).await?;
+    let (device, early) = recognize(app, credentials, &tried_name, id).await?;
     let bucket =
         |device: &DeviceClaims| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
     let attempt = Attempt::begin(app, tried, from, device.as_ref().map(bucket)).await?;
     let comparison = async {
         let stored = match early {
             Some(stored) => stored,
-            None => find_stored(app, credentials.login, id).await?,
+            None => find_stored(app, &tried_name, id).await?,
         };
         // A text that cannot be a password never matches; an empty one is compared instead, which takes as long.
         let tried = model::password(credentials.password).unwrap_or_default();
@@ -97,6 +120,23 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
     Ok(AuthenticatedUser { user, device_token, device_epoch: password.device_epoch })
 }
 
+/// What a log-in names its account by.
+enum TriedName {
+    Login,
+    Email(EmailDigest),
+    /// A text that can be neither.
+    Neither,
+}
+
+impl TriedName {
+    fn of(text: &str) -> Self {
+        if model::is_login(text) {
+            return Self::Login;
+        }
+        EmailAddress::parse(text).map_or(Self::Neither, |address| Self::Email(address.digest()))
+    }
+}
+
 /// The stored account and password of a login.
 struct StoredLogin {
     /// The account, if there is one.
@@ -105,9 +145,10 @@ struct StoredLogin {
     password: Option<PasswordRecord>,
 }
 
-/// Reads the password of an account. One round trip, whether or not there is such an account; nothing for a text that cannot be a login.
-async fn find_stored(app: &App, login: &str, id: Option<UserId>) -> Result<StoredLogin, Error> {
-    if !model::is_login(login) {
+/// Reads the password of an account. One round trip, whether or not there is such an account; nothing for a text that cannot be a login
+/// or an address.
+async fn find_stored(app: &App, tried: &TriedName, id: Option<UserId>) -> Result<StoredLogin, Error> {
+    if matches!(tried, TriedName::Neither) {
         return Ok(StoredLogin { id: None, password: None });
     }
     Ok(StoredLogin { id, password: store::password_record(app.db(), id.unwrap_or(UNUSED_USER_ID)).await? })
@@ -118,12 +159,13 @@ async fn find_stored(app: &App, login: &str, id: Option<UserId>) -> Result<Store
 async fn recognize(
     app: &App,
     credentials: Credentials<'_>,
+    tried: &TriedName,
     id: Option<UserId>,
 ) -> Result<(Option<DeviceClaims>, Option<StoredLogin>), Error> {
     let Some(token) = credentials.device_token else { return Ok((None, None)) };
     let tokens = DeviceTokens::of(app).await?;
     let Some(device) = tokens.open(token, app.now()) else { return Ok((None, None)) };
-    let stored = find_stored(app, credentials.login, id).await?;
+    let stored = find_stored(app, tried, id).await?;
     let is_known =
         matches!(&stored, StoredLogin { id: Some(id), password: Some(password) } if tokens.is_known(&device, *id, password));
     Ok((is_known.then_some(device), Some(stored)))

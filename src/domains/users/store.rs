@@ -1,9 +1,10 @@
 //! Accounts in Redis.
 
+pub(super) mod emails;
 pub(super) mod logins;
 
 use super::keys;
-use super::model::{LoginHistory, PasswordRecord, ProfileChange, User};
+use super::model::{LoginHistory, PENDING_EMAIL_TTL, PasswordRecord, PendingEmail, ProfileChange, User};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::db::decode::StoredText;
@@ -87,9 +88,15 @@ pub(super) async fn exists(db: &Db, id: UserId) -> Result<bool, Error> {
     db.read(cmd("EXISTS").arg(keys::user(id)).take()).await
 }
 
-/// Writes a new account and its password hash. One script; repeating it changes nothing.
-pub(super) async fn create(db: &Db, user: &User, password: &str) -> Result<(), Error> {
-    let call = Call::new(&CREATE_USER, [keys::password(user.id), keys::user(user.id)]).arg(password).arg(&user.fields()[..]);
+/// Writes a new account, its password hash and its pending address. One script; repeating it changes nothing.
+pub(super) async fn create(db: &Db, user: &User, password: &str, email: Option<&PendingEmail>) -> Result<(), Error> {
+    let fields = user.fields();
+    let mut keys = vec![keys::password(user.id), keys::user(user.id)];
+    keys.extend(email.map(|_| keys::pending_email(user.id)));
+    let mut call = Call::with_keys(&CREATE_USER, keys).arg(password).arg(2 + 2 * fields.len()).arg(&fields[..]);
+    if let Some(email) = email {
+        call = call.arg(PENDING_EMAIL_TTL).arg(&emails::pending_fields(email)[..]);
+    }
     db.call::<u64>(call).await.map(drop)
 }
 
@@ -100,10 +107,11 @@ pub(super) fn create_commands(user: &User, password: &str) -> (redis::Cmd, redis
     (set_password, set_user)
 }
 
-/// Deletes an account and its password, if the history of its logins is still `logins`; returns whether it is. An account that was deleted before has any. One
+/// Deletes an account, its password and what expires of its addresses, if the history of its logins is still `logins`; returns whether it is. An account that was deleted before has any. One
 /// script.
 pub(super) async fn delete(db: &Db, id: UserId, logins: &LoginHistory) -> Result<bool, Error> {
-    db.call(Call::new(&DELETE_USER, [keys::user(id), keys::password(id)]).arg(logins.text())).await
+    let keys = [keys::user(id), keys::password(id), keys::pending_email(id), keys::password_reset(id), keys::email_notices(id)];
+    db.call(Call::new(&DELETE_USER, keys).arg(logins.text())).await
 }
 
 /// Changes the fields that are given; `None` if there is no such account. Returns whether the account has become private or public. One script.

@@ -3,7 +3,7 @@
 //! | key | type | contents | bound |
 //! |---|---|---|---|
 //! | `journal:{n}` | HASH | entry id → `claims tries progress task`, on a cluster `claims tries progress copies task` | 100,000 per shard, then `OVERLOADED` |
-//! | `due:{n}:short`, `due:{n}:long` | ZSET | entry id → when its lease expires, in ms | the same entries |
+//! | `due:{n}:short`, `due:{n}:long`, `due:{n}:mail` | ZSET | entry id → when its lease expires, in ms | the same entries |
 //! | `dead:{n}` | HASH | entry id → the dead letter: the last error and the entry | 10,000 per shard |
 //! | `settled:{n}` | ZSET | on a cluster: entry id → when it was settled, in ms | the same entries, 20 s |
 //! | `copies:{tag}` | HASH | on a cluster: entry id → record, on another node than the journal's | 100,000 per tag, then `OVERLOADED` |
@@ -20,7 +20,7 @@
 //!
 //! **Failures.** A failed pass is retried after 1, 2, 4 and 8 s. After five failures the entry becomes a dead letter, for an operator to inspect
 //! (`waxwing tasks`). Failures of the storage do not count. An entry that was claimed twenty times without progress also becomes a dead letter,
-//! since it may crash the process that runs it.
+//! since it may crash the process that runs it. A message by mail is another case: it is tried again for a day ([`service::postpone`]).
 //!
 //! **Power failures.** A Redis server with `appendfsync everysec` loses at most the last two seconds of its writes, and always a suffix: of two
 //! writes to one server, the second is never kept without the first. On a single server the entry is written before every step of its change. So if
@@ -63,11 +63,13 @@
 pub mod audit;
 pub mod retention;
 mod keys;
+mod mail_task;
 mod model;
 pub mod service;
 mod store;
 mod task;
 
+pub use mail_task::MailTask;
 pub use model::{Copies, DeadLetter, JournalEntry, LEASE, Progress, RETENTION};
 pub use service::EntryLease;
 pub use task::{Feed, Queue, RelationKind, Task};

@@ -289,6 +289,24 @@ pub async fn fail(app: &App, mut entry: JournalEntry, error: &Error) -> Result<(
     dead_letter(app, &entry, &reason).await
 }
 
+/// Stores the progress of an entry whose work must wait, and claims it again after `delay`. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`: the entry is claimed again when its lease expires.
+pub async fn postpone(app: &App, mut entry: JournalEntry, progress: Progress, delay: Millis) -> Result<(), Error> {
+    let is_restarted = entry.progress.is_restarted;
+    (entry.progress, entry.tries, entry.claims) = (Progress { is_restarted, ..progress }, 0, 0);
+    store::update(app.db(), &entry, app.now() + delay).await.map(drop)
+}
+
+/// Moves an entry that cannot be settled to the dead letters. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`: the entry is claimed again when its lease expires.
+pub async fn reject(app: &App, entry: &JournalEntry, reason: &str) -> Result<(), Error> {
+    dead_letter(app, entry, reason).await
+}
+
 /// Moves an entry to the dead letters if it was claimed too often without progress; returns `false` if not.
 ///
 /// # Errors

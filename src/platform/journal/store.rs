@@ -101,7 +101,7 @@ pub(super) struct ClaimResult {
     pub(super) taken: Vec<JournalEntry>,
     /// The number of entries in the queue, including the claimed ones.
     pub(super) waiting: u64,
-    /// The number of dead letters of both queues.
+    /// The number of dead letters of all queues.
     pub(super) dead: u64,
 }
 
@@ -138,14 +138,16 @@ fn by_shard(entries: &[JournalEntry]) -> impl Iterator<Item = (u64, Vec<&Journal
 /// Settles entries: on a single server they are deleted, on a cluster they are retained. One pipeline with a script per shard.
 pub(super) async fn settle(db: &Db, entries: &[JournalEntry], now: Millis) -> Result<(), Error> {
     let call = |(shard, entries): (u64, Vec<&JournalEntry>)| {
-        let (journal, short, long) = (keys::journal(shard), keys::due(shard, Queue::Short), keys::due(shard, Queue::Long));
+        let mut keys = vec![keys::journal(shard)];
+        keys.extend(Queue::ALL.map(|queue| keys::due(shard, queue)));
         if !db.is_cluster() {
             let ids: Vec<u64> = entries.iter().map(|entry| entry.id).collect();
-            return Call::new(&ACK_ENTRIES, [journal, short, long]).arg(ids);
+            return Call::with_keys(&ACK_ENTRIES, keys).arg(ids);
         }
         let generation = |entry: &JournalEntry| entry.copies.as_ref().map_or(0, |copies| copies.generation);
         let settled: Vec<u64> = entries.iter().flat_map(|entry| [entry.id, generation(entry)]).collect();
-        Call::new(&SETTLE_ENTRIES, [journal, short, long, keys::settled(shard)]).arg(now).arg(settled)
+        keys.push(keys::settled(shard));
+        Call::with_keys(&SETTLE_ENTRIES, keys).arg(now).arg(settled)
     };
     db.call_untracked(by_shard(entries).map(call).collect()).await.map(drop)
 }

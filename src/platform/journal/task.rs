@@ -1,5 +1,6 @@
 //! Tasks of the journal: plain types.
 
+use super::mail_task::MailTask;
 use crate::base::audience::ChosenAudience;
 use crate::base::chat_event::ChatEvent;
 use crate::base::ids::{CampaignId, ChatId, CommentId, StatusId, UserId, UserListId, WebsiteId};
@@ -169,6 +170,8 @@ pub enum Task {
         /// The account.
         user: UserId,
     },
+    /// A message by mail, or a claim of an address.
+    Mail(MailTask),
     /// A feed that holds fewer statuses than it can, or was dropped and is read again: it is backfilled.
     #[serde(rename = "Refill")]
     Backfill {
@@ -286,12 +289,14 @@ pub enum Task {
 }
 
 named_enum! {
-    /// The two queues. They have separate workers, so long tasks do not delay short ones.
+    /// The queues. They have separate workers, so long tasks do not delay short ones.
     pub enum Queue {
         /// The rest of a change whose response was already sent.
         Short = "short",
         /// Long tasks: backfills, changes of the fan-out mode, deletions of accounts and of branches and threads of comments.
         Long = "long",
+        /// Messages: a mail server that hangs delays nothing else.
+        Mail = "mail",
     }
 }
 
@@ -304,6 +309,7 @@ impl Task {
     /// The queue of this task.
     pub const fn queue(&self) -> Queue {
         match self {
+            Self::Mail(task) => task.queue(),
             Self::Source { .. } | Self::Status { .. } | Self::List { .. } | Self::Like { .. } | Self::Comment { .. } => {
                 Queue::Short
             }
@@ -345,6 +351,7 @@ impl Task {
             Self::Comment { author, comment } => Some(vec![author.0, comment.status.0]),
             Self::Website { owner, website } => Some(vec![owner.0, website.0]),
             Self::Backfill { feed } => Some(vec![feed.tag()]),
+            Self::Mail(task) => task.tags(),
             _ => None,
         }
     }
@@ -354,6 +361,7 @@ impl Task {
 mod tests {
     use super::super::model::{JournalEntry, Progress};
     use super::*;
+    use crate::base::email::EmailDigest;
 
     /// One task of each kind in its stored form. Servers of different versions share one store, so these forms must never change.
     fn written() -> Vec<(Task, &'static str)> {
@@ -420,6 +428,7 @@ mod tests {
                 Task::Login { user, login: "ada".into(), former: "bea".into(), version: 2 },
                 r#"{"Login":{"user":1,"login":"ada","former":"bea","version":2}}"#,
             ),
+            (Task::Mail(MailTask::Reset { address: EmailDigest("d".into()) }), r#"{"Mail":{"Reset":{"address":"d"}}}"#),
         ]
     }
 
@@ -467,7 +476,8 @@ mod tests {
             Task::DirectChat { .. } => 30,
             Task::Password { .. } => 31,
             Task::Login { .. } => 32,
+            Task::Mail(_) => 33,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..33).collect::<Vec<_>>());
+        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..34).collect::<Vec<_>>());
     }
 }

@@ -17,7 +17,9 @@ pub(super) fn rate(limit: Limit, subject: Subject) -> String {
         Subject::Account(id) => id.0.to_string(),
         Subject::Address(network) => written(network, 64),
         Subject::Site(network) => written(network, 48),
-        Subject::Login(digest) | Subject::LoginFrom(digest) | Subject::Device(digest) => URL_SAFE_NO_PAD.encode(digest),
+        Subject::Login(digest) | Subject::LoginFrom(digest) | Subject::Device(digest) | Subject::Mail(digest) => {
+            URL_SAFE_NO_PAD.encode(digest)
+        }
     };
     format!("rate:{{{tag}}}:{}", limit.name())
 }
@@ -43,6 +45,7 @@ pub(super) fn parse(key: &str) -> Option<Limit> {
         ChargedTo::Address => is_address() || is_site(),
         ChargedTo::AccountOrAddress => is_account() || is_address(),
         ChargedTo::Login | ChargedTo::LoginAndAddress | ChargedTo::Device => audit::is_digest(tag, 22),
+        ChargedTo::Mail => is_account() || audit::is_digest(tag, 22),
     };
     fits.then_some(limit)
 }

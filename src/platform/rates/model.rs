@@ -1,6 +1,7 @@
 //! Subjects, allowances and decisions: plain types.
 
 use crate::base::clock::Millis;
+use crate::base::email::EmailDigest;
 use crate::base::ids::{SessionId, UserId};
 use crate::base::rate_limits::{Limit, Quota};
 use crate::db::Work;
@@ -22,6 +23,8 @@ pub enum Subject {
     LoginFrom([u8; 16]),
     /// A device that an account has used before, by the digest of both.
     Device([u8; 16]),
+    /// A mail address, by its digest.
+    Mail([u8; 16]),
 }
 
 /// An address as a subject of limits: an IPv4 address or an IPv6 /64, since a customer gets at least that.
@@ -89,6 +92,11 @@ impl Subject {
     /// A session of `account`: it began with the password, so its device counts as used before.
     pub fn session(account: UserId, id: SessionId) -> Self {
         Self::Device(half_digest(&[b"session", &account.0.to_be_bytes(), &id.0.to_be_bytes()]))
+    }
+
+    /// A mail address.
+    pub fn mail(address: &EmailDigest) -> Self {
+        Self::Mail(half_digest(&[b"mail", address.as_str().as_bytes()]))
     }
 
     /// The subject of a client: the account, or without one the address; `None` if both are unknown.

@@ -166,13 +166,13 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
 }
 
 /// Deletes the buckets of a deleted account. One pipeline. A server that still works on its request may write one again, which expires when it is
-/// full, as do the buckets of failed log-ins by address and by device.
+/// full, as do the buckets of failed log-ins by address and by device, and of mail addresses.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, account: UserId) -> Result<bool, Error> {
     let of = |limit: Limit| match limit.charged_to() {
-        ChargedTo::Account | ChargedTo::AccountOrAddress => Some((limit, Subject::Account(account))),
+        ChargedTo::Account | ChargedTo::AccountOrAddress | ChargedTo::Mail => Some((limit, Subject::Account(account))),
         ChargedTo::Login => Some((limit, Subject::logins_of(account))),
         ChargedTo::Address | ChargedTo::LoginAndAddress | ChargedTo::Device => None,
     };

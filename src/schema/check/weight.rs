@@ -137,13 +137,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// All fields with texts, and the approximate maximum of their bytes.
-    const TEXT_FIELDS: [(&str, usize); 26] = [
+    const TEXT_FIELDS: [(&str, usize); 29] = [
         ("bio", 1_536),
         ("campaignName", 1_056),
         ("clickUrl", 2_560),
         ("countedTokens", 20 * 256),
         ("cursor", 256),
         ("deviceToken", 66),
+        ("email", 254),
         ("endCursor", 256),
         ("impressionToken", 256),
         ("key", 64),
@@ -151,6 +152,8 @@ mod tests {
         ("name", 1_056),
         ("origin", 2_048),
         ("path", 256),
+        ("pendingEmail", 254),
+        ("sentTo", 254),
         ("serverKey", 64),
         ("startCursor", 256),
         ("statusEventsSyncCursor", 256),

@@ -74,6 +74,62 @@ pub(super) const OF_ACCOUNTS: &[Case] = &[
     (&["SET password:{$old} $argon2id$"], &["password:{$old}: there is no such account"]),
 ];
 
+/// The second key is that of the digest of ada@example.org.
+pub(super) const OF_EMAILS: &[Case] = &[
+    (
+        &[
+            "HSET email:{$ada} address ada@example.org confirmation 5 version 1",
+            "HSET email_holder:{z-AN3kbvlCYB_6-54oJegChYtGDlhrgwWzRMHrgmNX0} uid $ada version 1 confirmation 5 before 4 at 1",
+        ],
+        &[],
+    ),
+    (&["HSET email:{$ada} address ada@example.org confirmation 5 version 1"], &["email:{$ada}: does not hold its address"]),
+    (
+        &[
+            "HSET email:{$ada} address ada@example.org confirmation 5 version 1",
+            "HSET email_holder:{z-AN3kbvlCYB_6-54oJegChYtGDlhrgwWzRMHrgmNX0} uid $bob version 1 confirmation 5 before 4 at 1",
+        ],
+        &[
+            "email:{$ada}: does not hold its address",
+            "email_holder:{z-AN3kbvlCYB_6-54oJegChYtGDlhrgwWzRMHrgmNX0}: is held by $bob, which has not confirmed it",
+        ],
+    ),
+    (&["HSET email:{$ada} version one"], &["email:{$ada}: its version is not a number"]),
+    (
+        &[
+            "HSET email:{$ada} address ada@example.org confirmation now version 1",
+            "HSET email_holder:{z-AN3kbvlCYB_6-54oJegChYtGDlhrgwWzRMHrgmNX0} uid $ada version 1 confirmation 5 before 4 at 1",
+        ],
+        &["email:{$ada}: its confirmation is not a number"],
+    ),
+    (&["HSET email:{$ada} address ada confirmation 5 version 1"], &["email:{$ada}: its address cannot be read"]),
+    (&["HSET email:{$old} version 1"], &["email:{$old}: there is no such account"]),
+    (&["SET email:{$ada} 1"], &["email:{$ada}: should be a hash"]),
+    (
+        &["HSET email_holder:{z-AN3kbvlCYB_6-54oJegChYtGDlhrgwWzRMHrgmNX0} uid $old version 1 confirmation 5 before 4 at 1"],
+        &["email_holder:{z-AN3kbvlCYB_6-54oJegChYtGDlhrgwWzRMHrgmNX0}: is held by $old, which has not confirmed it"],
+    ),
+    (
+        &["HSET email_holder:{z-AN3kbvlCYB_6-54oJegChYtGDlhrgwWzRMHrgmNX0} uid $ada version 1"],
+        &["email_holder:{z-AN3kbvlCYB_6-54oJegChYtGDlhrgwWzRMHrgmNX0}: cannot be read"],
+    ),
+    (
+        &["HSET email_holder:{z-AN3kbvlCYB_6-54oJegChYtGDlhrgwWzRMHrgmNX0} confirmation 5"],
+        &["email_holder:{z-AN3kbvlCYB_6-54oJegChYtGDlhrgwWzRMHrgmNX0}: has no time to live"],
+    ),
+    (&["HSET email_holder:{ada} confirmation 5"], &["email_holder:{ada}: is not a key of Waxwing"]),
+    (&["HSET email_pending:{$ada} address a@example.org until 5 message 6"], &["email_pending:{$ada}: has no time to live"]),
+    (
+        &["HSET email_pending:{$ada} address a@example.org until soon message 6", "PEXPIRE email_pending:{$ada} 90000"],
+        &["email_pending:{$ada}: its until or message is not a number"],
+    ),
+    (
+        &["HSET email_reset:{$old} token t until 5", "PEXPIRE email_reset:{$old} 90000"],
+        &["email_reset:{$old}: there is no such account"],
+    ),
+    (&["HSET email_notices:{$ada} 7 a@example.org"], &["email_notices:{$ada}: has no time to live"]),
+];
+
 pub(super) const OF_SESSIONS: &[Case] = &[
     (&["PERSIST session:{$digest}"], &["session:{$digest}: has no time to live"]),
     (&["HDEL session:{$digest} agent"], &["session:{$digest}: has no agent"]),
@@ -725,6 +781,11 @@ async fn accounts_are_checked() {
 #[tokio::test]
 async fn sessions_are_checked() {
     check_cases(OF_SESSIONS).await;
+}
+
+#[tokio::test]
+async fn broken_mail_addresses_are_reported() {
+    check_cases(OF_EMAILS).await;
 }
 
 #[tokio::test]

@@ -14,6 +14,8 @@ const LEFT: &[&str] = &[
     "is not a key of Waxwing",
     "has no password",
     "is not an argon2id hash",
+    "email:{$ada}: its address cannot be read",
+    "email:{$ada}: should be a hash",
     "following:{$ada}: should be a zset",
     "friend_requests_received:{$cyd}: should be a zset",
     "dead:{2}: should be a hash",
@@ -165,6 +167,11 @@ async fn accounts_are_repaired() {
 #[tokio::test]
 async fn sessions_are_repaired() {
     check_cases(broken::OF_SESSIONS).await;
+}
+
+#[tokio::test]
+async fn mail_addresses_are_repaired() {
+    check_cases(broken::OF_EMAILS).await;
 }
 
 #[tokio::test]

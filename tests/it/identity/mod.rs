@@ -1,12 +1,16 @@
-//! Changes of passwords and logins, and the data that only the owner of an account sees.
+//! Changes of passwords, logins and mail addresses, and the data that only the owner of an account sees.
 
 mod crashes;
+mod emails;
 mod logins;
+mod mail;
+mod mail_crashes;
+mod mail_races;
 mod passwords;
 mod races;
 mod stalls;
 
-use crate::support::{Actor, TestApp, TestServer, error_codes, findings, user_error_codes};
+use crate::support::{Actor, MailServer, TestApp, TestServer, error_codes, findings, user_error_codes};
 use serde_json::{Value, json};
 use waxwing::base::ids::{AccountId, SessionId};
 use waxwing::domains::sessions::service as sessions;
@@ -52,6 +56,45 @@ fn assert_refused(payload: &Value, code: &str, path: &[&str]) {
     assert!(fields.iter().all(|(name, value)| name == "userErrors" || value.is_null()), "{payload}");
 }
 
+/// Signs up with a mail address.
+async fn sign_up_with(app: &TestServer, login: &str, email: &str) -> Actor {
+    let input = json!({ "login": login, "name": "n", "password": RIGHT, "email": email });
+    let payload = run(&app.anonymous(), "SignUpWithEmail", "signUp", input).await;
+    Actor::new(app, Some(&payload["session"]))
+}
+
+async fn change_email(actor: &Actor, email: Value) -> Value {
+    run(actor, "ChangeEmail", "changeEmail", json!({ "email": email, "password": RIGHT })).await
+}
+
+async fn confirm_email(actor: &Actor, token: &str) -> Value {
+    run(actor, "ConfirmEmail", "confirmEmail", json!({ "token": token })).await
+}
+
+async fn request_reset(app: &TestServer, email: &str) -> Value {
+    run(&app.anonymous(), "RequestReset", "requestPasswordReset", json!({ "email": email })).await
+}
+
+async fn reset(app: &TestServer, token: &str, new: &str) -> Value {
+    run(&app.anonymous(), "Reset", "resetPassword", json!({ "token": token, "newPassword": new })).await
+}
+
+/// The confirmed and the pending address of an account, as its owner sees them.
+async fn emails_of(actor: &Actor) -> (Value, Value) {
+    let mut account = actor.run("MyAccount", json!({})).await["data"]["viewerAccount"].take();
+    assert_eq!(account["isEmailConfirmed"], !account["email"].is_null(), "{account}");
+    (account["email"].take(), account["pendingEmail"].take())
+}
+
+/// An account with a confirmed address.
+async fn confirmed(app: &TestServer, mail: &MailServer, login: &str, email: &str) -> Actor {
+    let actor = sign_up_with(app, login, email).await;
+    app.drain().await;
+    let token = mail.take().pop().expect("a message").token("/confirm-email");
+    assert_eq!(user_error_codes(&confirm_email(&app.anonymous(), &token).await), [""; 0]);
+    actor
+}
+
 /// Another session of an account.
 async fn another_session(app: &TestServer, of: &Actor) -> Actor {
     let session = sessions::create(&app.app, of.user_id(), Some("another")).await.expect("a session");
@@ -83,7 +126,10 @@ async fn an_account_is_seen_by_its_owner_only() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let id = AccountId(ada.user_id().0).global();
-    let expected = json!({ "id": id, "hasPassword": true, "user": { "id": ada.id, "login": "ada" } });
+    let mut expected = json!({ "id": id, "hasPassword": true, "user": { "id": ada.id, "login": "ada" } });
+    for (name, value) in [("email", Value::Null), ("pendingEmail", Value::Null), ("isEmailConfirmed", json!(false))] {
+        expected[name] = value;
+    }
     assert_eq!(ada.run("MyAccount", json!({})).await["data"]["viewerAccount"], expected);
     let node = async |actor: &Actor| {
         let query = "query($id: ID!) { node(id: $id) { __typename id ... on Account { hasPassword user { login } } } }";

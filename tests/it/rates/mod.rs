@@ -233,6 +233,18 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
             };
             post_query_as(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
+        Limit::Mails => {
+            let mutation = "requestPasswordReset(input: { email: \"nobody@example.org\" })";
+            post_query(app, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+        }
+        Limit::MailsFromAddress => {
+            let mutation = match n % 3 {
+                0 => format!("changeEmail(input: {{ email: \"a{n}@example.org\", password: \"correct horse\" }})"),
+                1 => format!("requestPasswordReset(input: {{ email: \"a{n}@example.org\" }})"),
+                _ => "resendEmailConfirmation".to_owned(),
+            };
+            post_query_as(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+        }
         Limit::Ads => {
             let mutation = match n % 3 {
                 0 => "serveAds(input: { websiteKey: \"x\", slot: BANNER })",
@@ -297,15 +309,17 @@ async fn every_limit_refuses_at_its_quota_and_accepts_after_a_refill() {
     }
 }
 
-/// Mutations that are charged as requests only: they access a bounded number of keys of their own account, or are charged when they fail. The last two are
+/// Mutations that are charged as requests only: they access a bounded number of keys of their own account, or are charged when they fail, or need a token that cannot be guessed. The last two are
 /// charged for what they add: `chats::limits` checks that.
 const UNLIMITED: &[&str] = &[
+    "confirmEmail",
     "deleteChatHistory",
     "deleteComment",
     "deleteMessage",
     "deleteStatus",
     "endSessions",
     "logOut",
+    "resetPassword",
     "updateProfile",
     "addChatMembers",
     "startDirectChat",

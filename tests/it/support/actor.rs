@@ -39,6 +39,12 @@ impl Actor {
         }
     }
 
+    /// A client without a session of the server at this address.
+    pub fn at_address(url: &str) -> Self {
+        let (id, login) = (String::new(), String::new());
+        Self { http: reqwest::Client::new(), url: format!("{url}/graphql"), token: None, id, login }
+    }
+
     /// The same user on another server.
     pub fn at(&self, app: &TestServer) -> Self {
         self.at_url(&app.url)

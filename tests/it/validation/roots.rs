@@ -70,7 +70,7 @@ impl Fixture {
             "user" => "(login: \"nobody\")".to_owned(),
             "tag" => "(name: \"x\")".to_owned(),
             "explainAd" => format!("(campaignId: {id:?}, slot: BANNER)"),
-            "homeTimeline" | "viewerAccount" | "viewerSessions" | "logOut" => String::new(),
+            "homeTimeline" | "viewerAccount" | "viewerSessions" | "logOut" | "resendEmailConfirmation" => String::new(),
             "viewerBlocks"
             | "viewerBookmarks"
             | "viewerCampaigns"
@@ -110,6 +110,10 @@ impl Fixture {
             "setRepostsShown" => format!("(input: {{ userId: {id:?}, shown: true }})"),
             "renameUserList" => format!("(input: {{ listId: {id:?}, name: \"x\" }})"),
             "deleteUserList" => format!("(input: {{ listId: {id:?} }})"),
+            "changeEmail" => "(input: { email: \"ada@example.org\", password: \"correct horse\" })".to_owned(),
+            "confirmEmail" => "(input: { token: \"x\" })".to_owned(),
+            "requestPasswordReset" => "(input: { email: \"ada@example.org\" })".to_owned(),
+            "resetPassword" => "(input: { token: \"x\", newPassword: \"correct horse\" })".to_owned(),
             "changeLogin" => "(input: { login: \"ada\", password: \"correct horse\" })".to_owned(),
             "changePassword" => "(input: { currentPassword: \"correct horse\", newPassword: \"correct horse\" })".to_owned(),
             "deleteAccount" => "(input: { password: \"correct horse\" })".to_owned(),

@@ -24,7 +24,7 @@ enum Rule {
     CheckedByParent,
 }
 
-const ROWS: [(&str, Rule); 181] = {
+const ROWS: [(&str, Rule); 184] = {
     use Rule::{CheckedByParent, Deliver, Discover, Name, Own, ReadProfile, View};
     [
         ("Account.user", Own),
@@ -110,7 +110,9 @@ const ROWS: [(&str, Rule); 181] = {
         ("Mutation.addUserToList", Discover),
         ("Mutation.blockUser", Discover),
         ("Mutation.bookmarkStatus", View),
+        ("Mutation.changeEmail", Own),
         ("Mutation.changeLogin", Own),
+        ("Mutation.confirmEmail", Own),
         ("Mutation.createAd", View),
         ("Mutation.createCampaign", Own),
         ("Mutation.createUserList", Own),
@@ -141,6 +143,7 @@ const ROWS: [(&str, Rule); 181] = {
         // The status in the payload is shown by `can_view`.
         ("Mutation.repostStatus", View),
         ("Mutation.requestFriend", Discover),
+        ("Mutation.resetPassword", Own),
         ("Mutation.resumeCampaign", Own),
         ("Mutation.setReplyPolicy", Own),
         ("Mutation.setRepostsShown", Discover),

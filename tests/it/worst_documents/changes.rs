@@ -6,7 +6,7 @@ use super::types::Field;
 use serde_json::Value;
 
 /// Mutations that remove objects that the others need. They run last, in this order.
-const LAST: [&str; 30] = [
+const LAST: [&str; 33] = [
     "deleteMessage",
     "deleteChatHistory",
     "removeChatMember",
@@ -35,9 +35,15 @@ const LAST: [&str; 30] = [
     "deleteUserList",
     "logOut",
     "endSessions",
+    "changeEmail",
+    "resendEmailConfirmation",
+    "requestPasswordReset",
     "changePassword",
     "deleteAccount",
 ];
+
+/// Mutations that need a token that only a message has. They change the keys of one account.
+const BY_TOKEN: [&str; 2] = ["confirmEmail", "resetPassword"];
 
 /// A mutation.
 pub(super) struct Change {
@@ -51,7 +57,8 @@ impl Generator<'_> {
     /// no object gets the largest selection only, since it may succeed only once.
     pub(super) fn mutations(&mut self, inputs: &Inputs<'_>) -> Vec<Change> {
         let types = self.types();
-        let mut fields: Vec<&Field> = types.fields("Mutation").iter().collect();
+        let fields = types.fields("Mutation").iter().filter(|field| !BY_TOKEN.contains(&field.name.as_str()));
+        let mut fields: Vec<&Field> = fields.collect();
         fields.sort_by_key(|field| LAST.iter().position(|last| *last == field.name).map_or(0, |at| at + 1));
         let mut changes = Vec::new();
         for field in fields {

@@ -177,6 +177,7 @@ impl<'a> Inputs<'a> {
             "deviceToken" => Some(json!(world.tokens.device)),
             "login" if owner == "LogInInput" => Some(json!(world.heavy.login)),
             "currentPassword" | "newPassword" => Some(json!("correct horse")),
+            "email" => Some(json!(format!("{}@example.org", "l".repeat(64)))),
             "password" if owner != "SignUpInput" => Some(json!("correct horse")),
             "origin" => Some(json!("https://news.example")),
             "targetUrl" => Some(json!(format!("{:x<2048}", "https://tea.example/"))),

@@ -172,6 +172,8 @@ impl World {
         ids.insert("ChatMessage", chats.text.clone());
         ids.insert("Chat", chats.group.clone());
         ids.insert("Session", find_other_session(&heavy, &other_session).await);
+        let email = json!({ "email": "waits@example.org", "password": "correct horse" });
+        heavy.mutate_ok("changeEmail", email, "").await;
         app.drain().await;
         let screen = first_screen(&app, &reader).await;
         // Not before: the first screen, with which all documents are compared, has no promoted statuses.

@@ -1,12 +1,13 @@
 //! The change of a password, which ends all other sessions of the account.
 
-use super::super::store::{self, ChangePasswordResult};
+use super::super::store::{self, ChangePasswordResult, PasswordProof};
 use super::load_live;
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{SessionId, UserId};
+use crate::base::mail::MailKind;
 use crate::base::viewer::Viewer;
-use crate::domains::users::service::passwords;
+use crate::domains::users::service::{self as users, Notice, passwords};
 use crate::platform::events::service as events;
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
@@ -34,26 +35,33 @@ pub struct ChangedPassword {
     pub device_token: String,
 }
 
-/// Changes the viewer's password, ends all other sessions, and revokes all device tokens; the viewer's device gets a new one, as by a log-in. The two
+/// Changes the viewer's password, tells the confirmed address, ends all other sessions, and revokes all device tokens; the viewer's device gets a new one, as by a log-in. The two
 /// hashes, the journal, a script, and as many commands as there are other sessions. A wrong current password is charged like a failed log-in on this device.
 ///
 /// # Errors
 /// `INVALID_PASSWORD`, `WRONG_CREDENTIALS`; `FORBIDDEN` if the account has no password; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes is full, or other
 /// requests replace the hash again and again; `UNAUTHENTICATED` if the account was deleted or the session has ended.
 pub async fn change_password(app: &App, viewer: &Viewer, input: NewPassword<'_>) -> Outcome<ChangedPassword> {
-    let new = passwords::check_new(input.new, "newPassword")?;
+    let new_text = passwords::check_new(input.new, "newPassword")?;
     for _ in 0..ATTEMPTS {
         let verified = passwords::verify_field(app, viewer.user, input.current, Some(viewer.session), "currentPassword").await?;
-        let next = verified.replace(app, new.clone(), input.device_token).await?;
+        let next = verified.replace(app, new_text.clone(), input.device_token).await?;
         let lease = journal::begin_deletion(app, Task::Password { user: viewer.user }).await?;
-        let kept = (viewer.user, viewer.digest.as_str());
-        let absolute = app.config().session_absolute;
-        let result = store::change_password(app.db(), kept, (verified.hash(), &next.hash), &next.device_epoch, absolute).await?;
-        let ended = if result == ChangePasswordResult::Changed { settle_password(app, viewer.user).await? } else { Vec::new() };
+        let notice = users::begin_notice(app, viewer.user, MailKind::PasswordChanged).await?;
+        let proof = PasswordProof::Hash(verified.hash(), &viewer.digest);
+        let (new, id) = ((next.hash.as_str(), next.device_epoch.as_str()), Notice::id(notice.as_ref()));
+        let result = store::change_password(app.db(), viewer.user, proof, new, app.config().session_absolute, id).await?;
+        let mut ended = Vec::new();
+        if result == ChangePasswordResult::Changed {
+            Notice::send(notice, app).await;
+            ended = settle_password(app, viewer.user).await?;
+        } else {
+            Notice::cancel(notice, app);
+        }
         lease.ack(app);
         match result {
             ChangePasswordResult::Changed => return Ok(ChangedPassword { ended, device_token: next.device_token }),
-            ChangePasswordResult::NoAccount | ChangePasswordResult::SessionEnded => return Err(Error::Unauthenticated.into()),
+            ChangePasswordResult::NoAccount | ChangePasswordResult::ProofEnded => return Err(Error::Unauthenticated.into()),
             // By a log-in with outdated parameters, or by another change: the current password is verified again.
             ChangePasswordResult::HashChanged => {}
         }

@@ -1,7 +1,7 @@
 //! The data of an account that only its owner sees, in GraphQL.
 
-use super::super::model::User;
-use super::super::service::passwords;
+use super::super::model::{EmailAddresses, User};
+use super::super::service::{self, passwords};
 use super::UserObject;
 use crate::base::error::Error;
 use crate::base::ids::{AccountId, UserId};
@@ -9,26 +9,60 @@ use crate::base::request::Request;
 use crate::schema::request;
 use async_graphql::{Context, ID, Object, Result};
 use std::sync::Arc;
+use tokio::sync::OnceCell;
 
 /// The viewer's account.
-pub struct AccountObject(Arc<User>);
+pub struct AccountObject {
+    user: Arc<User>,
+    /// Read once, for all fields that need them.
+    emails: OnceCell<EmailAddresses>,
+}
+
+impl AccountObject {
+    const fn new(user: Arc<User>) -> Self {
+        Self { user, emails: OnceCell::const_new() }
+    }
+
+    async fn emails(&self, ctx: &Context<'_>) -> Result<&EmailAddresses> {
+        let app = &request(ctx)?.app;
+        Ok(Box::pin(self.emails.get_or_try_init(|| service::email_addresses(app, self.user.id))).await?)
+    }
+}
 
 /// Data of the viewer's account that only the viewer can see.
 #[Object(name = "Account")]
 impl AccountObject {
     /// Global id, accepted by `node` for the owner only.
     pub async fn id(&self) -> ID {
-        AccountId(self.0.id.0).global().into()
+        AccountId(self.user.id.0).global().into()
     }
 
     /// Whether the account has a password.
     async fn has_password(&self, ctx: &Context<'_>) -> Result<bool> {
-        Ok(Box::pin(passwords::has_password(&request(ctx)?.app, self.0.id)).await?)
+        Ok(Box::pin(passwords::has_password(&request(ctx)?.app, self.user.id)).await?)
+    }
+
+    /// Confirmed mail address. Null if there is none. Serves for `logIn` and `requestPasswordReset`.
+    async fn email(&self, ctx: &Context<'_>) -> Option<Result<String>> {
+        let email = async { Ok(self.emails(ctx).await?.confirmed.as_ref().map(|email| email.as_str().to_owned())) };
+        email.await.transpose()
+    }
+
+    /// Mail address whose link was not followed yet. Null if there is none. It is dropped 24 hours after its link was sent, and when another account confirms
+    /// it.
+    async fn pending_email(&self, ctx: &Context<'_>) -> Option<Result<String>> {
+        let email = async { Ok(self.emails(ctx).await?.pending.as_ref().map(|email| email.as_str().to_owned())) };
+        email.await.transpose()
+    }
+
+    /// Whether the account has a confirmed mail address.
+    async fn is_email_confirmed(&self, ctx: &Context<'_>) -> Result<bool> {
+        Ok(self.emails(ctx).await?.confirmed.is_some())
     }
 
     /// The account as others see it.
     async fn user(&self) -> UserObject {
-        UserObject(self.0.clone())
+        UserObject(self.user.clone())
     }
 }
 
@@ -39,7 +73,7 @@ impl AccountObject {
 pub async fn find_account(request: &Request, id: AccountId) -> Result<Option<AccountObject>, Error> {
     let viewer = request.viewer_id().filter(|viewer| *viewer == UserId(id.0));
     let Some(viewer) = viewer else { return Ok(None) };
-    Ok(request.loaders().users.load(viewer).await?.map(AccountObject))
+    Ok(request.loaders().users.load(viewer).await?.map(AccountObject::new))
 }
 
 /// Queries of what only the owner of an account sees.

@@ -2,6 +2,7 @@
 
 use super::super::attempt::{Attempt, KnownDevice, TriedLogin};
 use super::super::device::DeviceTokens;
+pub use super::super::model::invalid_token;
 use super::super::model::{self, PasswordRecord, User};
 use super::super::{password, store};
 use crate::app::App;
@@ -45,6 +46,35 @@ impl VerifiedPassword {
         let device_token = tokens.issue(id, &after, device.filter(|it| tokens.is_known(it, id, &self.record)), app.now());
         Ok(PasswordReplacement { hash: after.hash, device_epoch: after.device_epoch, device_token })
     }
+}
+
+/// A token that resets the password of an account.
+pub struct ResetToken {
+    /// The account.
+    pub user: UserId,
+    /// The digest of the token.
+    pub digest: String,
+}
+
+/// Checks a token that resets a password. A read; nothing for a text that is no token.
+///
+/// # Errors
+/// `INVALID_TOKEN`.
+pub async fn check_reset(app: &App, token: &str) -> Outcome<ResetToken> {
+    let (user, digest) = model::parse_token(token).ok_or_else(model::invalid_token)?;
+    let can_reset = store::emails::can_reset(app.db(), user, &digest, app.now()).await?;
+    if can_reset { Ok(ResetToken { user, digest }) } else { Err(model::invalid_token().into()) }
+}
+
+/// Hashes a new password that [`check_new`] has accepted, and issues a token for a device. Nothing is stored. One hash.
+///
+/// # Errors
+/// `OVERLOADED` if the queue for hashes is full.
+pub async fn new_password(app: &App, user: UserId, new: String) -> Result<PasswordReplacement, Error> {
+    let tokens = DeviceTokens::of(app).await?;
+    let after = PasswordRecord { hash: password::hash(app, new).await?, device_epoch: new_device_epoch() };
+    let device_token = tokens.issue(user, &after, None, app.now());
+    Ok(PasswordReplacement { hash: after.hash, device_epoch: after.device_epoch, device_token })
 }
 
 /// Verifies the password of the account `id`, for actions that a session does not suffice for. A wrong one is charged like a failed log-in

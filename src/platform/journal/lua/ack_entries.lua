@@ -1,7 +1,6 @@
 -- ack_entries.lua - acknowledges entries: deletes them.
--- KEYS 1 journal:{n}  2 due:{n}:short  3 due:{n}:long
+-- KEYS 1 journal:{n}  2… due:{n}:queue of every queue
 -- ARGV entry ids
 -- Returns the number of deleted entries
-redis.call('ZREM', KEYS[2], unpack(ARGV))
-redis.call('ZREM', KEYS[3], unpack(ARGV))
+for at = 2, #KEYS do redis.call('ZREM', KEYS[at], unpack(ARGV)) end
 return redis.call('HDEL', KEYS[1], unpack(ARGV))

@@ -1,0 +1,63 @@
+//! Hands messages over to the mail server: keeps the lease of the journal's entry meanwhile, and tries again for a day.
+
+use crate::app::App;
+use crate::base::clock::{DAY, Millis};
+use crate::base::error::Error;
+use crate::base::ids::source;
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{JournalEntry, Progress};
+use crate::platform::mail::MailFailure;
+use std::pin::pin;
+use std::time::Duration;
+
+/// The time for which a message is tried.
+const GIVE_UP_AFTER: Millis = DAY;
+/// The wait after the first failure.
+const FIRST_WAIT: Millis = 5_000;
+/// The interval at which the lease of an entry is renewed.
+const RENEW_INTERVAL: Duration = Duration::from_secs(1);
+/// The longest wait.
+const MAX_WAIT: Millis = 3_600_000;
+
+/// Completes the entry of a message: acknowledges it, tries it again later, or moves it to the dead letters.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`: the entry is claimed again.
+pub(super) async fn deliver(
+    app: &App,
+    entry: &mut JournalEntry,
+    handing_over: impl Future<Output = Result<Option<MailFailure>, Error>>,
+) -> Result<(), Error> {
+    let mut handing_over = pin!(handing_over);
+    let progress = entry.progress;
+    let failure = loop {
+        tokio::select! {
+            done = &mut handing_over => break done?,
+            // A mail server may take longer than a lease: no other worker shall send the message meanwhile.
+            () = tokio::time::sleep(RENEW_INTERVAL) => journal::renew(app, entry, progress).await?,
+        }
+    };
+    let Some(MailFailure { reason, is_permanent }) = failure else { return journal::ack(app, entry).await };
+    let age = app.now().saturating_sub(source::time_of(entry.id));
+    if is_permanent || age >= GIVE_UP_AFTER {
+        return journal::reject(app, entry, &reason).await;
+    }
+    let attempts = progress.below;
+    tracing::warn!(reason, entry = entry.id, task = ?entry.task, attempts = attempts + 1, "a message was not handed over, and is tried again");
+    journal::postpone(app, entry.clone(), Progress { below: attempts + 1, ..progress }, wait_after(attempts)).await
+}
+
+/// The wait before the next attempt: 5, 10, 20 s and so on, up to an hour.
+fn wait_after(attempts: u64) -> Millis {
+    FIRST_WAIT.saturating_mul(1 << attempts.min(20)).min(MAX_WAIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_wait_is_short_and_the_last_ones_an_hour() {
+        assert_eq!([0, 1, 2, 9, 10, 1_000].map(wait_after), [5_000, 10_000, 20_000, 2_560_000, MAX_WAIT, MAX_WAIT]);
+    }
+}

@@ -1,0 +1,325 @@
+//! Mail addresses of accounts: asked for, confirmed, removed, and looked up.
+//!
+//! An address is claimed under its own hash tag before the commit, which is a script on the account's tag. The version of the account's address orders its
+//! changes: settling raises it if the commit has not happened, so that a stalled process cannot make it later.
+
+use super::super::model::{self, EmailAddresses, EmailHolder, PENDING_EMAIL_TTL, PendingEmail, UNUSED_USER_ID};
+use super::super::store;
+use super::super::store::emails::{self as emails_store, EmailChangeResult, EmailClaimResult};
+use super::notices::{Notice, begin_link, begin_notice};
+use super::passwords;
+use crate::app::App;
+use crate::base::clock::Millis;
+use crate::base::email::{EmailAddress, EmailDigest};
+use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::ids::{SessionId, UserId};
+use crate::base::mail::MailKind;
+use crate::base::rate_limits::Limit;
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{MailTask, Task};
+use crate::platform::rates::service::charge;
+use crate::platform::rates::{Charge, Subject};
+use std::net::IpAddr;
+
+/// A claim without a confirmation counts as abandoned after this time: its process has died in between.
+const ABANDONED_AFTER: Millis = 10_000;
+/// Attempts of a change while other requests change the address of the same account.
+const ATTEMPTS: usize = 5;
+
+/// What a request for a link to an address is charged to: the address, the account that asks, and the client.
+pub(super) fn link_charges(address: &EmailDigest, account: Option<UserId>, from: Option<IpAddr>) -> Vec<Charge> {
+    let mut charges = vec![(Limit::Mails, Subject::mail(address))];
+    charges.extend(account.map(|account| (Limit::Mails, Subject::Account(account))));
+    charges.extend(from.map(|from| (Limit::MailsFromAddress, Subject::address(from))));
+    charges
+}
+
+/// A pending address, for the message with this id. A read, whoever has confirmed the address.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub(super) async fn new_pending(app: &App, address: EmailAddress, message: u64) -> Result<PendingEmail, Error> {
+    let seen = emails_store::holder(app.db(), &address.digest()).await?.confirmation;
+    Ok(PendingEmail { address, until: app.now() + PENDING_EMAIL_TTL, message, seen, token: None })
+}
+
+/// The addresses of an account, for its owner. A pipeline, and a read if an address is pending.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn email_addresses(app: &App, id: UserId) -> Result<EmailAddresses, Error> {
+    let (account, pending) = emails_store::both(app.db(), id).await?;
+    let pending = still_pending(app, id, pending).await?;
+    Ok(EmailAddresses { confirmed: account.confirmed.map(|(address, _)| address), pending: pending.map(|it| it.address) })
+}
+
+async fn still_pending(app: &App, id: UserId, pending: Option<PendingEmail>) -> Result<Option<PendingEmail>, Error> {
+    let Some(pending) = pending else { return Ok(None) };
+    let holder = emails_store::holder(app.db(), &pending.address.digest()).await?;
+    Ok(Some(pending).filter(|pending| !pending.has_ended(id, &holder, app.now())))
+}
+
+/// The account that has confirmed an address, with the id of the confirmation. Two reads, whether or not there is one.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub(super) async fn find_confirmed(app: &App, address: &EmailDigest) -> Result<Option<(UserId, u64)>, Error> {
+    let holder = emails_store::holder(app.db(), address).await?.user;
+    let account = emails_store::account(app.db(), holder.unwrap_or(UNUSED_USER_ID)).await?;
+    let confirmed = account.confirmed.filter(|(confirmed, _)| confirmed.digest() == *address);
+    Ok(holder.zip(confirmed.map(|(_, confirmation)| confirmation)))
+}
+
+/// Asks for another address of an account after a check of its password, or takes its addresses away. A new address is pending until its link was followed; the
+/// confirmed one is told of it. The confirmed address as the new one ends the pending one. The check of the password, up to three reads, the journal, and one
+/// or two scripts, whoever has the new address.
+///
+/// # Errors
+/// `INVALID_EMAIL`; `WRONG_CREDENTIALS` at `password`, charged as a failed log-in; `FORBIDDEN` if the account has no password; `RATE_LIMITED`;
+/// `UNAUTHENTICATED` if the account was deleted; `OVERLOADED` if other requests change the address again and again meanwhile.
+pub async fn change_email(
+    app: &App,
+    id: UserId,
+    email: Option<&str>,
+    password: &str,
+    (session, from): (Option<SessionId>, Option<IpAddr>),
+) -> Outcome<()> {
+    let address = email.map(model::check_email).transpose()?;
+    passwords::verify_password(app, id, password, session).await?;
+    match address {
+        Some(address) => request_email(app, id, address, from).await,
+        None => remove_email(app, id).await,
+    }
+}
+
+async fn request_email(app: &App, id: UserId, address: EmailAddress, from: Option<IpAddr>) -> Outcome<()> {
+    let account = emails_store::account(app.db(), id).await?;
+    if account.confirmed.is_some_and(|(confirmed, _)| confirmed.digest() == address.digest()) {
+        return Ok(emails_store::remove_pending(app.db(), id).await?);
+    }
+    charge(app, &link_charges(&address.digest(), Some(id), from)).await?;
+    let notice = begin_notice(app, id, MailKind::EmailChangeRequested).await?;
+    let (message, lease) = begin_link(app, id).await?;
+    let pending = new_pending(app, address, message).await?;
+    if !emails_store::set_pending(app.db(), id, &pending, Notice::id(notice.as_ref())).await? {
+        Notice::cancel(notice, app);
+        lease.ack(app);
+        return Err(Error::Unauthenticated.into());
+    }
+    Notice::send(notice, app).await;
+    lease.hand_over(app, Default::default()).await;
+    Ok(())
+}
+
+async fn remove_email(app: &App, id: UserId) -> Outcome<()> {
+    for _ in 0..ATTEMPTS {
+        let account = emails_store::account(app.db(), id).await?;
+        let (version, released) = (account.version + 1, account.confirmed.map(|(address, _)| address.digest()));
+        let task = MailTask::Claim { user: id, claimed: None, released: released.clone(), version };
+        let lease = journal::begin_deletion(app, Task::Mail(task)).await?;
+        let notice = begin_notice(app, id, MailKind::EmailRemoved).await?;
+        let versions = (account.version, version);
+        let result = emails_store::remove(app.db(), id, versions, Notice::id(notice.as_ref())).await?;
+        if result != EmailChangeResult::Changed {
+            Notice::cancel(notice, app);
+            lease.ack(app);
+            if result == EmailChangeResult::NoAccount {
+                return Err(Error::Unauthenticated.into());
+            }
+            continue;
+        }
+        Notice::send(notice, app).await;
+        if let Some(released) = released {
+            emails_store::release(app.db(), &released, (id, version), false).await?;
+        }
+        lease.ack(app);
+        return Ok(());
+    }
+    Err(Error::Overloaded.into())
+}
+
+/// Confirms the pending address to which a token was sent, and returns its account. The address before is told and released. Of concurrent confirmations of one
+/// address, and of concurrent uses of one token, exactly one succeeds. A pipeline, the journal, and three scripts.
+///
+/// # Errors
+/// `INVALID_TOKEN` for every token that confirms nothing; `OVERLOADED` if other requests change the address again and again meanwhile.
+pub async fn confirm_email(app: &App, token: &str) -> Outcome<UserId> {
+    let (id, token) = model::parse_token(token).ok_or_else(model::invalid_token)?;
+    for _ in 0..ATTEMPTS {
+        let (account, pending) = emails_store::both(app.db(), id).await?;
+        let is_valid = |it: &PendingEmail| it.token.as_deref() == Some(token.as_str()) && it.until > app.now();
+        let pending = pending.filter(is_valid).ok_or_else(model::invalid_token)?;
+        let confirmation = app.next_id().await?;
+        let change = Confirmation {
+            id,
+            address: pending.address.digest(),
+            released: account.confirmed.map(|(address, _)| address.digest()),
+            versions: (account.version, account.version + 1),
+            confirmation,
+        };
+        match change.make(app, &token, pending.seen).await? {
+            EmailChangeResult::Changed => return Ok(id),
+            EmailChangeResult::VersionChanged => {}
+            EmailChangeResult::NoAccount | EmailChangeResult::TokenUsed => return Err(model::invalid_token().into()),
+        }
+    }
+    Err(Error::Overloaded.into())
+}
+
+/// One attempt of a confirmation.
+struct Confirmation {
+    id: UserId,
+    address: EmailDigest,
+    /// The address before.
+    released: Option<EmailDigest>,
+    /// Before and after.
+    versions: (u64, u64),
+    confirmation: u64,
+}
+
+impl Confirmation {
+    async fn make(self, app: &App, token: &str, seen: Option<u64>) -> Result<EmailChangeResult, Error> {
+        let Self { id, address, released, versions, confirmation } = self;
+        let (claimed, version) = (Some(address.clone()), versions.1);
+        let task = MailTask::Claim { user: id, claimed: claimed.clone(), released: released.clone(), version };
+        let lease = journal::begin(app, Task::Mail(task)).await?;
+        match emails_store::claim(app.db(), &address, (id, version), seen, confirmation, app.now()).await? {
+            EmailClaimResult::Claimed => {}
+            other => {
+                lease.ack(app);
+                let may_retry = match other {
+                    EmailClaimResult::TakenBy(holder) => settle_abandoned(app, holder, &address).await?,
+                    other => other == EmailClaimResult::Superseded,
+                };
+                return Ok(if may_retry { EmailChangeResult::VersionChanged } else { EmailChangeResult::TokenUsed });
+            }
+        }
+        let notice = begin_notice(app, id, MailKind::EmailChanged).await?;
+        let result = emails_store::confirm(app.db(), id, token, versions, confirmation, Notice::id(notice.as_ref())).await?;
+        if result == EmailChangeResult::Changed {
+            Notice::send(notice, app).await;
+            if let Some(released) = &released {
+                emails_store::release(app.db(), released, (id, version), false).await?;
+            }
+        } else {
+            Notice::cancel(notice, app);
+            // Another request may have confirmed the same address with this claim.
+            settle_email_claim(app, id, (claimed.as_ref(), None), version).await?;
+        }
+        lease.ack(app);
+        Ok(result)
+    }
+}
+
+/// Settles a claim of an address by an account that has not confirmed it in time; `false` if it has, or still may.
+async fn settle_abandoned(app: &App, holder: UserId, address: &EmailDigest) -> Result<bool, Error> {
+    let EmailHolder { user, version, claimed_at, .. } = emails_store::holder(app.db(), address).await?;
+    let confirmed = emails_store::account(app.db(), holder).await?.confirmed;
+    let has_it =
+        confirmed.is_some_and(|(confirmed, _)| confirmed.digest() == *address) && store::exists(app.db(), holder).await?;
+    if user != Some(holder) || has_it || app.now().saturating_sub(claimed_at) <= ABANDONED_AFTER {
+        return Ok(false);
+    }
+    settle_email_claim(app, holder, (Some(address), None), version).await?;
+    Ok(true)
+}
+
+/// Reconciles the claims of a change of the confirmed address with whether the change was made. If it was not made, it can no longer be made afterwards. Two
+/// reads, and up to three scripts.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`, `OVERLOADED`: call it again.
+pub async fn settle_email_claim(
+    app: &App,
+    id: UserId,
+    (claimed, released): (Option<&EmailDigest>, Option<&EmailDigest>),
+    version: u64,
+) -> Result<(), Error> {
+    for _ in 0..ATTEMPTS {
+        let account = emails_store::account(app.db(), id).await?;
+        let exists = store::exists(app.db(), id).await?;
+        if exists && account.version < version {
+            match emails_store::cancel(app.db(), id, (account.version, version)).await? {
+                EmailChangeResult::Changed => {}
+                _ => continue,
+            }
+        }
+        let confirmed = account.confirmed.filter(|_| exists).map(|(address, _)| address.digest());
+        for (address, unused) in claimed.map(|it| (it, true)).into_iter().chain(released.map(|it| (it, false))) {
+            if confirmed.as_ref() == Some(address) {
+                claim_email(app, id).await?;
+            } else {
+                emails_store::release(app.db(), address, (id, version), unused).await?;
+            }
+        }
+        return Ok(());
+    }
+    Err(Error::Overloaded)
+}
+
+/// Restores an account's claim of its confirmed address, unless another account has claimed it. Two reads; a script if the claim is missing.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn claim_email(app: &App, id: UserId) -> Result<(), Error> {
+    let account = emails_store::account(app.db(), id).await?;
+    let Some((address, confirmation)) = account.confirmed else { return Ok(()) };
+    let holder = emails_store::holder(app.db(), &address.digest()).await?;
+    if holder.user.is_none() && store::exists(app.db(), id).await? {
+        let claimant = (id, account.version);
+        emails_store::claim(app.db(), &address.digest(), claimant, holder.confirmation, confirmation, app.now()).await?;
+    }
+    Ok(())
+}
+
+/// Releases a claim of an address by an account that does not have it. As [`settle_email_claim`].
+///
+/// # Errors
+/// As [`settle_email_claim`].
+pub async fn release_email(app: &App, id: UserId, address: &EmailDigest) -> Result<(), Error> {
+    let holder = emails_store::holder(app.db(), address).await?;
+    if holder.user != Some(id) {
+        return Ok(());
+    }
+    settle_email_claim(app, id, (None, Some(address)), holder.version).await
+}
+
+/// Sends the link to the pending address again, and returns the address. A pipeline, a read, the journal, and a script.
+///
+/// # Errors
+/// `NOT_FOUND` if no address is pending; `RATE_LIMITED`.
+pub async fn resend_confirmation(app: &App, id: UserId, from: Option<IpAddr>) -> Outcome<EmailAddress> {
+    let (_, pending) = emails_store::both(app.db(), id).await?;
+    let pending = still_pending(app, id, pending).await?.ok_or_else(nothing_pending)?;
+    charge(app, &link_charges(&pending.address.digest(), Some(id), from)).await?;
+    let (message, lease) = begin_link(app, id).await?;
+    let until = app.now() + PENDING_EMAIL_TTL;
+    if !emails_store::renew_pending(app.db(), id, pending.message, message, until).await? {
+        lease.ack(app);
+        return Err(nothing_pending().into());
+    }
+    lease.hand_over(app, Default::default()).await;
+    Ok(pending.address)
+}
+
+fn nothing_pending() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "No address waits for its confirmation.", &[])
+}
+
+/// Releases the address of a deleted account, and deletes what is left of it. Two reads, a script and a pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge_email(app: &App, id: UserId) -> Result<(), Error> {
+    let account = emails_store::account(app.db(), id).await?;
+    if let Some((address, _)) = account.confirmed {
+        let (released, version) = (Some(address.digest()), account.version);
+        let task = MailTask::Claim { user: id, claimed: None, released, version };
+        let subtasks = journal::begin_subtasks(app, [Task::Mail(task)]).await?;
+        emails_store::release(app.db(), &address.digest(), (id, version), false).await?;
+        emails_store::purge(app.db(), id).await?;
+        subtasks.ack(app);
+        return Ok(());
+    }
+    emails_store::purge(app.db(), id).await
+}

@@ -1,0 +1,249 @@
+//! Mail addresses in Redis: those of an account, and who holds an address.
+
+use super::super::keys;
+use super::super::model::{AccountEmail, EmailHolder, NOTICE_TTL, PENDING_EMAIL_TTL, PendingEmail, RESET_TTL};
+use crate::base::clock::Millis;
+use crate::base::email::{EmailAddress, EmailDigest};
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use redis::{Cmd, Value, cmd};
+
+static SET_PENDING: Script = Script::new(include_str!("../lua/set_pending_email.lua"));
+static RENEW_PENDING: Script = Script::new(include_str!("../lua/renew_pending_email.lua"));
+static ISSUE_EMAIL_TOKEN: Script = Script::allow_oom(include_str!("../lua/issue_email_token.lua"));
+static ISSUE_RESET_TOKEN: Script = Script::allow_oom(include_str!("../lua/issue_reset_token.lua"));
+static CLAIM_EMAIL: Script = Script::new(include_str!("../lua/claim_email.lua"));
+static RELEASE_EMAIL: Script = Script::allow_oom(include_str!("../lua/release_email.lua"));
+static CONFIRM_EMAIL: Script = Script::allow_oom(include_str!("../lua/confirm_email.lua"));
+static REMOVE_EMAIL: Script = Script::allow_oom(include_str!("../lua/remove_email.lua"));
+static CANCEL_CHANGE: Script = Script::allow_oom(include_str!("../lua/cancel_email_change.lua"));
+
+/// A message that tells an account of a change, if it has a confirmed address: its id, or 0 for none.
+pub(in super::super) type NoticeId = u64;
+
+fn get_account(id: UserId) -> Cmd {
+    cmd("HMGET").arg(keys::email(id)).arg("address").arg("confirmation").arg("version").take()
+}
+
+fn account_of(reply: Value) -> Result<AccountEmail, Error> {
+    let (address, confirmation, version): (Option<String>, Option<u64>, Option<u64>) = decode::value(reply)?;
+    let address = address.as_deref().and_then(EmailAddress::parse);
+    Ok(AccountEmail { confirmed: address.zip(confirmation), version: version.unwrap_or(0) })
+}
+
+fn get_pending(id: UserId) -> Cmd {
+    let fields = ["address", "until", "message", "seen", "token"];
+    cmd("HMGET").arg(keys::pending_email(id)).arg(&fields).take()
+}
+
+type PendingReply = (Option<String>, Option<u64>, Option<u64>, Option<String>, Option<String>);
+
+fn pending_of(reply: Value) -> Result<Option<PendingEmail>, Error> {
+    let (address, until, message, seen, token): PendingReply = decode::value(reply)?;
+    let address = address.as_deref().and_then(EmailAddress::parse);
+    let (Some(address), Some(until), Some(message)) = (address, until, message) else { return Ok(None) };
+    let seen = seen.and_then(|seen| seen.parse().ok());
+    Ok(Some(PendingEmail { address, until, message, seen, token }))
+}
+
+/// The confirmed address of an account. One command.
+pub(in super::super) async fn account(db: &Db, id: UserId) -> Result<AccountEmail, Error> {
+    account_of(db.read(get_account(id)).await?)
+}
+
+/// The confirmed and the pending address of an account. One pipeline.
+pub(in super::super) async fn both(db: &Db, id: UserId) -> Result<(AccountEmail, Option<PendingEmail>), Error> {
+    let mut replies = db.read_many(vec![get_account(id), get_pending(id)]).await?.into_iter();
+    let mut next = || replies.next().unwrap_or_default();
+    Ok((account_of(next())?, pending_of(next())?))
+}
+
+/// Who holds an address. One command.
+pub(in super::super) async fn holder(db: &Db, address: &EmailDigest) -> Result<EmailHolder, Error> {
+    let fields = ["uid", "version", "confirmation", "at"];
+    let reply = db.read(cmd("HMGET").arg(keys::email_holder(address)).arg(&fields).take()).await?;
+    let (user, version, confirmation, at): (Option<u64>, Option<u64>, Option<u64>, Option<u64>) = decode::value(reply)?;
+    let (version, claimed_at) = (version.unwrap_or(0), at.unwrap_or(0));
+    Ok(EmailHolder { user: user.map(UserId), version, confirmation, claimed_at })
+}
+
+/// The fields of a pending address.
+pub(in super::super) fn pending_fields(pending: &PendingEmail) -> Vec<(&'static str, String)> {
+    vec![
+        ("address", pending.address.as_str().to_owned()),
+        ("until", pending.until.to_string()),
+        ("message", pending.message.to_string()),
+        ("seen", pending.seen.map(|seen| seen.to_string()).unwrap_or_default()),
+    ]
+}
+
+/// Sets the pending address of an account; `false` if there is no such account. One script.
+pub(in super::super) async fn set_pending(db: &Db, id: UserId, pending: &PendingEmail, notice: NoticeId) -> Result<bool, Error> {
+    let keys = [keys::user(id), keys::email(id), keys::pending_email(id), keys::email_notices(id)];
+    let call = Call::new(&SET_PENDING, keys).arg(PENDING_EMAIL_TTL).arg(notice).arg(NOTICE_TTL);
+    db.call(call.arg(&pending_fields(pending)[..])).await
+}
+
+/// Renews a pending address for another message; `false` if another message, or none, is its last one. One script.
+pub(in super::super) async fn renew_pending(
+    db: &Db,
+    id: UserId,
+    before: u64,
+    message: u64,
+    until: Millis,
+) -> Result<bool, Error> {
+    let call = Call::new(&RENEW_PENDING, [keys::pending_email(id)]).arg(before).arg(message);
+    db.call(call.arg(until).arg(PENDING_EMAIL_TTL)).await
+}
+
+/// Removes the pending address of an account. One command.
+pub(in super::super) async fn remove_pending(db: &Db, id: UserId) -> Result<(), Error> {
+    db.write_many(vec![cmd("UNLINK").arg(keys::pending_email(id)).take()]).await.map(drop)
+}
+
+/// Stores the digest of a token that confirms the pending address; `false` if another message has replaced this one. One script.
+pub(in super::super) async fn issue_confirmation(
+    db: &Db,
+    id: UserId,
+    message: u64,
+    digest: &str,
+    now: Millis,
+) -> Result<bool, Error> {
+    let call = Call::new(&ISSUE_EMAIL_TOKEN, [keys::pending_email(id)]).arg(message).arg(digest);
+    db.call(call.arg(now + PENDING_EMAIL_TTL).arg(PENDING_EMAIL_TTL)).await
+}
+
+/// Stores the digest of a token that resets the password; `false` if the account has another confirmed address. One script.
+pub(in super::super) async fn issue_reset(
+    db: &Db,
+    id: UserId,
+    confirmation: u64,
+    digest: &str,
+    now: Millis,
+) -> Result<bool, Error> {
+    let keys = [keys::user(id), keys::email(id), keys::password_reset(id)];
+    let call = Call::new(&ISSUE_RESET_TOKEN, keys).arg(confirmation).arg(digest);
+    db.call(call.arg(now + RESET_TTL).arg(RESET_TTL)).await
+}
+
+/// Whether a token with this digest resets the password of an account now. One command.
+pub(in super::super) async fn can_reset(db: &Db, id: UserId, digest: &str, now: Millis) -> Result<bool, Error> {
+    let reply = db.read(cmd("HMGET").arg(keys::password_reset(id)).arg("token").arg("until").take()).await?;
+    let (token, until): (Option<String>, Option<u64>) = decode::value(reply)?;
+    Ok(token.as_deref() == Some(digest) && until.is_some_and(|until| until > now))
+}
+
+/// The result of claiming an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum EmailClaimResult {
+    Claimed,
+    TakenBy(UserId),
+    /// Somebody has confirmed it since it was pending.
+    Ended,
+    /// The account has made a later change.
+    Superseded,
+}
+
+/// Claims an address for the account `id` with this version of its address, before its confirmation. One script.
+pub(in super::super) async fn claim(
+    db: &Db,
+    address: &EmailDigest,
+    (id, version): (UserId, u64),
+    seen: Option<u64>,
+    confirmation: u64,
+    now: Millis,
+) -> Result<EmailClaimResult, Error> {
+    let seen = seen.map(|seen| seen.to_string()).unwrap_or_default();
+    let call = Call::new(&CLAIM_EMAIL, [keys::email_holder(address)]).arg(id.0).arg(version).arg(seen).arg(confirmation).arg(now);
+    Ok(match db.call::<i64>(call).await? {
+        0 => EmailClaimResult::Ended,
+        ..0 => EmailClaimResult::Superseded,
+        holder if holder.unsigned_abs() == id.0 => EmailClaimResult::Claimed,
+        holder => EmailClaimResult::TakenBy(UserId(holder.unsigned_abs())),
+    })
+}
+
+/// Releases the claim of an account on an address, up to this version of its address; an `unused` one as if it had not been made. One script; repeating it
+/// changes nothing.
+pub(in super::super) async fn release(
+    db: &Db,
+    address: &EmailDigest,
+    (id, version): (UserId, u64),
+    unused: bool,
+) -> Result<(), Error> {
+    let call = Call::new(&RELEASE_EMAIL, [keys::email_holder(address)]).arg(id.0).arg(version).arg(u8::from(unused));
+    db.call::<u64>(call.arg(PENDING_EMAIL_TTL)).await.map(drop)
+}
+
+/// The result of a change of the confirmed address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum EmailChangeResult {
+    Changed,
+    NoAccount,
+    /// The token was used, or another one has replaced it.
+    TokenUsed,
+    /// The version is another one than the one that was read.
+    VersionChanged,
+}
+
+async fn run_change(db: &Db, call: Call) -> Result<EmailChangeResult, Error> {
+    Ok(match db.call::<u8>(call).await? {
+        0 => EmailChangeResult::NoAccount,
+        2 => EmailChangeResult::TokenUsed,
+        3 => EmailChangeResult::VersionChanged,
+        _ => EmailChangeResult::Changed,
+    })
+}
+
+fn change_keys(id: UserId) -> [String; 5] {
+    [keys::user(id), keys::email(id), keys::pending_email(id), keys::password_reset(id), keys::email_notices(id)]
+}
+
+/// Makes the pending address of an account its confirmed one. One script.
+pub(in super::super) async fn confirm(
+    db: &Db,
+    id: UserId,
+    token: &str,
+    (before, after): (u64, u64),
+    confirmation: u64,
+    notice: NoticeId,
+) -> Result<EmailChangeResult, Error> {
+    let call = Call::new(&CONFIRM_EMAIL, change_keys(id)).arg(token).arg(before).arg(after).arg(confirmation);
+    run_change(db, call.arg(notice).arg(NOTICE_TTL)).await
+}
+
+/// Removes the addresses of an account. One script.
+pub(in super::super) async fn remove(
+    db: &Db,
+    id: UserId,
+    (before, after): (u64, u64),
+    notice: NoticeId,
+) -> Result<EmailChangeResult, Error> {
+    let call = Call::new(&REMOVE_EMAIL, change_keys(id)).arg(before).arg(after).arg(notice).arg(NOTICE_TTL);
+    run_change(db, call).await
+}
+
+/// Cancels the change to the version `after`, if the version is still `before`. One script.
+pub(in super::super) async fn cancel(db: &Db, id: UserId, (before, after): (u64, u64)) -> Result<EmailChangeResult, Error> {
+    let call = Call::new(&CANCEL_CHANGE, [keys::user(id), keys::email(id)]).arg(before).arg(after);
+    run_change(db, call).await
+}
+
+/// The address to which a message goes that tells an account of a change; `None` if it was handed over, or there was no confirmed address. One command.
+pub(in super::super) async fn notice(db: &Db, id: UserId, notice: NoticeId) -> Result<Option<EmailAddress>, Error> {
+    let address: Option<String> = db.read(cmd("HGET").arg(keys::email_notices(id)).arg(notice).take()).await?;
+    Ok(address.as_deref().and_then(EmailAddress::parse))
+}
+
+/// Deletes the address of a message that was handed over. One command.
+pub(in super::super) async fn delete_notice(db: &Db, id: UserId, notice: NoticeId) -> Result<(), Error> {
+    db.write_many(vec![cmd("HDEL").arg(keys::email_notices(id)).arg(notice).take()]).await.map(drop)
+}
+
+/// Deletes what is left of the addresses of a deleted account. One pipeline.
+pub(in super::super) async fn purge(db: &Db, id: UserId) -> Result<(), Error> {
+    let all = [keys::email(id), keys::pending_email(id), keys::password_reset(id), keys::email_notices(id)];
+    db.write_many(all.into_iter().map(|key| cmd("UNLINK").arg(key).take()).collect()).await.map(drop)
+}

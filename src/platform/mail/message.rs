@@ -1,0 +1,44 @@
+//! Messages and failures of their delivery: plain types.
+
+use crate::base::email::EmailAddress;
+use crate::base::mail::MailKind;
+use std::fmt;
+
+/// A message to send.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    /// The kind, which chooses the templates.
+    pub kind: MailKind,
+    /// The recipient.
+    pub to: EmailAddress,
+    /// The login of the recipient's account.
+    pub login: String,
+    /// The token of the link, if the kind has one.
+    pub token: Option<Token>,
+}
+
+/// A token of a link. Its `Debug` does not print it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(pub String);
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// Why a message was not handed over. The reason has no address and no text of the mail server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MailFailure {
+    /// What has happened, for operators.
+    pub reason: String,
+    /// Whether the mail server has refused the message for good (5xx).
+    pub is_permanent: bool,
+}
+
+impl MailFailure {
+    /// A failure after which the message is handed over again.
+    pub(super) fn temporary(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), is_permanent: false }
+    }
+}

@@ -1,0 +1,134 @@
+//! The transport to a mail server: one connection for each message, with a time limit for each step.
+
+use super::message::MailFailure;
+use crate::base::mail::{SmtpServer, SmtpTls};
+use lettre::address::Envelope;
+use lettre::transport::smtp::Error;
+use lettre::transport::smtp::authentication::{Credentials, Mechanism};
+use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream, TlsParameters};
+use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
+use lettre::transport::smtp::extension::ClientId;
+use rustls::pki_types::ServerName;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+/// The time limit of a connection, with its TLS if that comes first.
+const CONNECT: Duration = Duration::from_secs(10);
+/// The time limit of a reply.
+const REPLY: Duration = Duration::from_secs(30);
+/// The time limit of the farewell, after the message was accepted.
+const QUIT: Duration = Duration::from_secs(1);
+
+/// Hands a message over to the server. Returns when the server has accepted it.
+pub(super) async fn send(server: &SmtpServer, hello: &str, envelope: &Envelope, message: &[u8]) -> Result<(), MailFailure> {
+    let hello = ClientId::Domain(hello.to_owned());
+    let stream = within(CONNECT, "the connection", connect(server)).await?;
+    let mut connection = reply("the greeting", AsyncSmtpConnection::connect_with_transport(stream, &hello)).await?;
+    if server.tls != SmtpTls::Implicit && (server.tls == SmtpTls::Required || connection.can_starttls()) {
+        if !connection.can_starttls() {
+            return Err(MailFailure::temporary("the mail server does not offer STARTTLS"));
+        }
+        let tls = TlsParameters::new(server.host.clone()).map_err(|error| failure("STARTTLS", &error))?;
+        reply("STARTTLS", connection.starttls(tls, &hello)).await?;
+    }
+    if let Some((user, password)) = &server.credentials {
+        let credentials = Credentials::new(user.clone(), password.clone());
+        reply("AUTH", connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials)).await?;
+    }
+    reply("MAIL FROM", connection.command(Mail::new(envelope.from().cloned(), Vec::new()))).await?;
+    for to in envelope.to() {
+        reply("RCPT TO", connection.command(Rcpt::new(to.clone(), Vec::new()))).await?;
+    }
+    reply("DATA", connection.command(Data)).await?;
+    reply("the message", connection.message(message)).await?;
+    // The message is accepted, whatever comes of this.
+    drop(tokio::time::timeout(QUIT, connection.quit()).await);
+    Ok(())
+}
+
+async fn reply<T>(step: &'static str, answer: impl Future<Output = Result<T, Error>>) -> Result<T, MailFailure> {
+    within(REPLY, step, async { answer.await.map_err(|error| failure(step, &error)) }).await
+}
+
+async fn within<T>(limit: Duration, step: &str, work: impl Future<Output = Result<T, MailFailure>>) -> Result<T, MailFailure> {
+    match tokio::time::timeout(limit, work).await {
+        Ok(done) => done,
+        Err(_) => Err(MailFailure::temporary(format!("{step}: no reply in {} s", limit.as_secs()))),
+    }
+}
+
+/// What an error of the library says, without the text of the server.
+fn failure(step: &str, error: &Error) -> MailFailure {
+    let is_permanent = error.is_permanent();
+    let reason = match error.status() {
+        Some(code) => format!("{step}: the mail server replied {code}"),
+        None if error.is_tls() => format!("{step}: TLS failed"),
+        None if error.is_client() => format!("{step}: the mail server does not support it"),
+        None => format!("{step}: the connection failed"),
+    };
+    MailFailure { reason, is_permanent }
+}
+
+async fn connect(server: &SmtpServer) -> Result<Box<dyn AsyncTokioStream>, MailFailure> {
+    let failed = |error: io::Error| MailFailure::temporary(format!("the mail server cannot be reached: {error}"));
+    let stream = TcpStream::connect((server.host.as_str(), server.port)).await.map_err(failed)?;
+    stream.set_nodelay(true).map_err(failed)?;
+    if server.tls != SmtpTls::Implicit {
+        return Ok(Box::new(stream));
+    }
+    let peer = stream.peer_addr().map_err(failed)?;
+    let name = ServerName::try_from(server.host.clone()).map_err(|error| failed(io::Error::other(error)))?;
+    let stream = connector().map_err(failed)?.connect(name, stream).await.map_err(failed)?;
+    Ok(Box::new(TlsConnection { stream, peer }))
+}
+
+/// Trusts the certificates of the system.
+fn connector() -> io::Result<TlsConnector> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.map_err(io::Error::other)?.with_root_certificates(roots).with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
+}
+
+/// A connection that is encrypted from the start. The library's own has no time limit for TLS.
+#[derive(Debug)]
+struct TlsConnection {
+    stream: TlsStream<TcpStream>,
+    peer: SocketAddr,
+}
+
+impl AsyncTokioStream for TlsConnection {
+    fn peer_addr(&self) -> io::Result<SocketAddr> {
+        Ok(self.peer)
+    }
+}
+
+impl AsyncRead for TlsConnection {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for TlsConnection {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
