@@ -74,12 +74,18 @@ struct RunningSubscription {
 }
 
 impl RunningSubscription {
-    /// Renders an event. `None` if the viewer does not receive it. A shared renderer has no viewer: a status that is not
+    /// Renders an event; a gap in its place if it cannot be decided whether the viewer receives it. `None` if the viewer does not. A shared renderer has no viewer: a status that is not
     /// public is hidden from it, and is rendered for this viewer alone.
     async fn render(&mut self, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
-        if !self.events.receives(self.viewer.as_ref(), event).await {
-            return None;
-        }
+        let gap;
+        let event = match self.events.receives(self.viewer.as_ref(), event).await {
+            Some(true) => event,
+            Some(false) => return None,
+            None => {
+                gap = event.lost();
+                &gap
+            }
+        };
         if self.events.own_rendering().is_none() {
             let rendered = self.renderer.render(event).await;
             if rendered.is_some() || !event.may_be_private() {

@@ -16,20 +16,20 @@ use crate::domains::timelines::{FeedRow, service as timelines};
 use crate::platform::events::EventAudience;
 use crate::platform::journal::Feed;
 
-/// Whether a subscriber receives an event. Retries until Redis responds. At most three round trips; none for an event without a restriction, and for the
+/// Whether a subscriber receives an event; `None` if what decides it is stored in an invalid form. Retries until Redis responds. At most three round trips; none for an event without a restriction, and for the
 /// deletion of a public status. The stream of a tag (`is_tag`) loses a status that is not public any more, whether the viewer can still see it or not.
-pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &OutgoingEvent, is_tag: bool) -> bool {
-    let (Some(restriction), OutgoingEventKind::Deleted(status)) = (event.restriction, event.kind) else { return true };
+pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &OutgoingEvent, is_tag: bool) -> Option<bool> {
+    let (Some(restriction), OutgoingEventKind::Deleted(status)) = (event.restriction, event.kind) else { return Some(true) };
     if restriction.before.is_public() && (is_tag || !restriction.is_narrowed) {
-        return true;
+        return Some(true);
     }
     loop {
         let request = Request::new(app.clone(), viewer.cloned(), None, None);
         match has_lost_access(&request.loaders(), restriction, status, event.requires_public).await {
-            Ok(loses) => return loses,
+            Ok(loses) => return Some(loses),
             Err(error) => {
                 if !wait_to_retry(error).await {
-                    return false;
+                    return None;
                 }
             }
         }
@@ -51,16 +51,23 @@ pub(super) async fn reply_of(app: &App, id: StatusId) -> Option<(UserId, ReplyRe
     }
 }
 
-/// Whether the feed of a viewer shows a repost, or has shown one that was undone. Retries until Redis responds.
-pub(super) async fn receives_repost(app: &App, viewer: Option<&Viewer>, feed: Feed, repost: StatusRepost, exists: bool) -> bool {
+/// Whether the feed of a viewer shows a repost, or has shown one that was undone; `None` if what decides it is stored in an invalid form. Retries until Redis
+/// responds.
+pub(super) async fn receives_repost(
+    app: &App,
+    viewer: Option<&Viewer>,
+    feed: Feed,
+    repost: StatusRepost,
+    exists: bool,
+) -> Option<bool> {
     let row = FeedRow { position: repost.id, status: repost.status, reposter: Some(repost.by) };
     loop {
         let request = Request::new(app.clone(), viewer.cloned(), None, None);
         match timelines::receives_repost(&request.loaders(), feed, row, exists).await {
-            Ok(receives) => return receives,
+            Ok(receives) => return Some(receives),
             Err(error) => {
                 if !wait_to_retry(error).await {
-                    return false;
+                    return None;
                 }
             }
         }

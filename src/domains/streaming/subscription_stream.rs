@@ -51,16 +51,17 @@ impl SubscriptionStream {
         }
     }
 
-    /// Whether `viewer`, who has this subscription, receives an event that not all subscribers receive.
-    pub async fn receives(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> bool {
+    /// Whether `viewer`, who has this subscription, receives an event that not all subscribers receive; `None` if what decides it is stored in an invalid form.
+    pub async fn receives(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> Option<bool> {
         match self {
             Self::Statuses(stream) => {
                 let is_tag = matches!(stream.interest, Interest::Tag(_));
-                recipients::receives(&stream.app, viewer, event, is_tag).await
-                    && stream.shows_reply(viewer, event).await
-                    && stream.shows_repost(viewer, event).await
+                if !recipients::receives(&stream.app, viewer, event, is_tag).await? || !stream.shows_reply(viewer, event).await {
+                    return Some(false);
+                }
+                stream.shows_repost(viewer, event).await
             }
-            Self::Thread(..) | Self::Chats(_) => true,
+            Self::Thread(..) | Self::Chats(_) => Some(true),
         }
     }
 
@@ -243,13 +244,13 @@ impl StatusStream {
     }
 
     /// Whether the feed of this subscription shows a repost, or has shown one that was undone. A few round trips, after the rules that need none.
-    async fn shows_repost(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> bool {
+    async fn shows_repost(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> Option<bool> {
         let (repost, exists) = match event.kind {
             OutgoingEventKind::Reposted(repost) => (repost, true),
             OutgoingEventKind::RepostUndone(repost) => (repost, false),
-            _ => return true,
+            _ => return Some(true),
         };
-        let Interest::Feed(sources) = &self.interest else { return false };
+        let Interest::Feed(sources) = &self.interest else { return Some(false) };
         recipients::receives_repost(&self.app, viewer, sources.feed(), repost, exists).await
     }
 

@@ -10,12 +10,14 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use waxwing::app::App;
+use waxwing::base::chat_event::ChatEvent;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::ids::{ChatId, StatusId};
 use waxwing::db::{Db, Timing};
 use waxwing::domains::sessions::service as sessions;
 use waxwing::domains::streaming::service as streaming;
+use waxwing::platform::events::service as events;
 
 #[tokio::test]
 async fn a_restarted_redis_loses_no_event() {
@@ -167,11 +169,18 @@ async fn an_object_that_is_stored_in_an_invalid_form_is_a_gap() {
     assert_eq!(home.next_events(2).await, ["gap LOST", "+third"]);
     let mut own = ChatEvents::open(&app, &ada, Some(&after_row)).await;
     assert_eq!(own.lines(2).await, ["gap LOST", "+3 third"]);
-    // The dispatch of live events reads the members of all chats.
+    // The live events of all chats wait for those whose members are read first.
     let mut other = ChatEvents::listen(&app, &cyd).await;
-    app.redis.run::<()>(&["HSET", &format!("chat_members:{{{id}}}"), &ada.user_id().0.to_string(), "x"]);
-    send(&bob, &others, "fourth").await;
-    assert_eq!(other.lines(1).await, ["+1 fourth"]);
+    let members = format!("chat_members:{{{id}}}");
+    for (at, damage) in
+        [["HSET", &members, &ada.user_id().0.to_string(), "x"], ["SET", &members, "x", "KEEPTTL"]].iter().enumerate()
+    {
+        app.redis.run::<()>(damage);
+        let event = (ChatId::from_global(&chat).expect("an id"), ChatEvent::RetentionChanged);
+        events::publish_chat_events(&app.app, &[event]).await.expect("a store");
+        send(&bob, &others, "fourth").await;
+        assert_eq!(other.lines(1).await, [format!("+{} fourth", at + 1)]);
+    }
 }
 
 #[tokio::test]

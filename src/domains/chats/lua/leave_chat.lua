@@ -2,7 +2,7 @@
 -- member who did; those who have not accepted come last. With the last member the chat ends. Once for each id of the first row.
 -- KEYS those of chat.lua, all of {c}
 -- ARGV 1 first bucket  2 who ends it  3 whose membership  4 now, ms  5 and 6 ids of rows  7 0 the member leaves, 1 it declines its request,
---   2 another removes it  8 ids to remember  9 for how long, ms
+--   2 another removes it, 3 its account was deleted  8 ids to remember  9 for how long, ms
 -- Returns the chat snapshot of chat.lua after `ok` and the newest row | {gone, newest row} the chat has ended | {again} the rows need other keys | {none} no
 --   such chat or member | {target} the other is no member | {direct} it is a direct chat | {forbidden} | {own} one does not remove oneself
 local MOST_ENDS = 500
@@ -33,11 +33,13 @@ if not fits(chat, base, 2) then return { 'again', int(chat.newest) } end
 
 chat.sent = math.max(chat.sent, tonumber(ARGV[4]))
 -- Published to the account by an event of its own, as it cannot read the row, which retention may delete.
-local ended = table.concat({ int(chat.newest + 1), target.uid, me.uid, int(chat.sent) }, ' ')
-local _, commas = string.gsub(chat.ends, ',', '')
-if commas >= MOST_ENDS - 1 then chat.ends = string.match(chat.ends, ',(.*)$') end
-chat.ends = chat.ends == '' and ended or chat.ends .. ',' .. ended
-redis.call('HSET', KEYS[1], 'ends', chat.ends)
+if ARGV[7] ~= '3' then
+  local ended = table.concat({ int(chat.newest + 1), target.uid, target.state == 'A' and me.uid or '0', int(chat.sent) }, ' ')
+  local _, commas = string.gsub(chat.ends, ',', '')
+  if commas >= MOST_ENDS - 1 then chat.ends = string.match(chat.ends, ',(.*)$') end
+  chat.ends = chat.ends == '' and ended or chat.ends .. ',' .. ended
+  redis.call('HSET', KEYS[1], 'ends', chat.ends)
+end
 
 if redis.call('HLEN', KEYS[2]) == 1 then
   redis.call('HSET', KEYS[1], 'gone', ARGV[5], 'version', int(chat.version + 1))

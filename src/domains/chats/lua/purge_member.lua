@@ -1,6 +1,6 @@
 -- purge_member.lua - removes membership and positions of a deleted account from a chat. A direct chat without accounts ends.
 -- KEYS the first nine of chat.lua, all of {c}
--- ARGV 1 first bucket, which is not used  2 account
+-- ARGV 1 first bucket, which is not used  2 account  3 an id that no account has
 -- Returns the other account of a direct chat that remains, else 0 | {gone} the chat has ended
 local chat = fetch()
 if not chat then return '0' end
@@ -16,6 +16,13 @@ for at = 1, #all, 2 do
     save(m)
   end
 end
+local rest = {}
+for ended in string.gmatch(chat.ends, '[^,]+') do
+  local row, member, by, at = string.match(ended, '^(%d+) (%d+) (%d+) (%d+)$')
+  -- A removal by an account that was deleted is told as one by nobody: by the id that no account has.
+  if member ~= uid then table.insert(rest, table.concat({ row, member, by == uid and ARGV[3] or by, at }, ' ')) end
+end
+if chat.ends ~= '' then redis.call('HSET', KEYS[1], 'ends', table.concat(rest, ',')) end
 local other = '0'
 if chat.kind == 'direct' then
   if chat.a == uid then chat.a = '0' end

@@ -1,7 +1,6 @@
--- raise_published.lua - notes up to which row all events of a chat were published. It only rises. What was kept of memberships that have ended up to there
--- is removed.
+-- raise_published.lua - notes up to which row all events of a chat were published. It only rises. Older memberships that have ended up to there are removed.
 -- KEYS 1 chat:{c}
--- ARGV 1 row
+-- ARGV 1 row  2 memberships that have ended since this time are kept, ms
 -- Returns 1 | 0 no such chat
 local it = redis.call('HMGET', KEYS[1], 'kind', 'published', 'ends')
 if not it[1] then return 0 end
@@ -10,7 +9,8 @@ redis.call('HSET', KEYS[1], 'published', string.format('%.0f', row))
 if it[3] then
   local rest = {}
   for ended in string.gmatch(it[3], '[^,]+') do
-    if tonumber(string.match(ended, '^%d+')) > row then table.insert(rest, ended) end
+    local at, time = string.match(ended, '^(%d+) .* (%d+)$')
+    if tonumber(at) > row or tonumber(time) >= tonumber(ARGV[2]) then table.insert(rest, ended) end
   end
   if #rest > 0 then redis.call('HSET', KEYS[1], 'ends', table.concat(rest, ',')) else redis.call('HDEL', KEYS[1], 'ends') end
 end

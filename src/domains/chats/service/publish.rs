@@ -16,8 +16,8 @@ use std::time::Duration;
 const TRIES: usize = 10;
 /// The least time between two events with the positions of a member, in ms.
 const POSITION_INTERVAL: u64 = 1_000;
-/// The least time to wait for the end of that time, in ms.
-const SHORTEST_WAIT: u64 = 20;
+/// The least time to wait for the end of that time, in ms: the clock of the server that has begun it may be slow.
+const SHORTEST_WAIT: u64 = 100;
 
 /// Publishes rows and `events` in the background, then acknowledges the entry. If that fails, a worker publishes them.
 pub(super) fn finish(app: &App, lease: EntryLease, chat: ChatId, rows: UnpublishedRows, events: Vec<ChatEvent>) {
@@ -74,25 +74,25 @@ pub(super) async fn publish_rows(app: &App, chat: ChatId, rows: &UnpublishedRows
         return Ok(());
     }
     if let Some(row) = events::publish_chat_rows(app, chat, rows.newest, None, &rows.ends).await? {
-        return store::raise_published(app.db(), chat, row).await;
+        return store::raise_published(app.db(), chat, row, app.now()).await;
     }
     for _ in 0..TRIES {
         let at = app.now();
         let Some((published, current)) = store::published(app.db(), chat).await? else { return Ok(()) };
         if let Some(row) = events::publish_chat_rows(app, chat, current.newest, Some((published, at)), &current.ends).await? {
-            return store::raise_published(app.db(), chat, row).await;
+            return store::raise_published(app.db(), chat, row, app.now()).await;
         }
     }
     Err(Error::Overloaded)
 }
 
-/// Publishes the rows of a chat that were not published. One command if all were.
+/// Publishes the rows of a chat that were not published; with `is_restarted`, also those whose events a node may have lost. One command if all were.
 ///
 /// # Errors
 /// As [`publish_rows`].
-pub(super) async fn publish_missing(app: &App, chat: ChatId) -> Result<(), Error> {
+pub(super) async fn publish_missing(app: &App, chat: ChatId, is_restarted: bool) -> Result<(), Error> {
     match store::published(app.db(), chat).await? {
-        Some((published, rows)) if published < rows.newest => publish_rows(app, chat, &rows).await,
+        Some((published, rows)) if published < rows.newest || is_restarted => publish_rows(app, chat, &rows).await,
         _ => Ok(()),
     }
 }
@@ -155,7 +155,7 @@ pub(super) fn publish_positions(app: &App, chats: &[ChatId], member: UserId, has
     });
 }
 
-/// Publishes the positions of a member in those chats where its last ones are a second old; returns the others, and for how long they are not.
+/// Publishes the positions of a member in those chats where its last ones are a second old; returns the others, and when to ask again.
 async fn publish_ready(
     app: &App,
     waiting: &UnpublishedPositions,
@@ -164,7 +164,7 @@ async fn publish_ready(
 ) -> Result<(Vec<ChatId>, Duration), Error> {
     let (account, now) = (events::term_hasher(app).await?.author(member), app.now());
     let active = store::acquire_throttles(app.db(), Throttle::Positions, chats, account, (now, POSITION_INTERVAL)).await?;
-    let (mut ready, mut still, mut wait) = (Vec::new(), Vec::new(), 0);
+    let (mut ready, mut still, mut wait) = (Vec::new(), Vec::new(), POSITION_INTERVAL);
     for (chat, active) in chats.iter().zip(active) {
         match active {
             None => {
@@ -173,8 +173,7 @@ async fn publish_ready(
             }
             Some(end) => {
                 still.push(*chat);
-                // The clock of another server may differ.
-                wait = wait.max(end.saturating_sub(now).clamp(SHORTEST_WAIT, POSITION_INTERVAL));
+                wait = wait.min(end.saturating_sub(now).max(SHORTEST_WAIT));
             }
         }
     }

@@ -117,7 +117,7 @@ async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
     }
     while store::purge::purge_texts(ChatDb::of(app), chat, user, TEXTS).await? == TEXTS {}
     if states.members.iter().any(|snapshot| snapshot.member.is_some()) {
-        match groups::end_membership(app, chat, states.newest, user, MembershipEnd::Leave).await {
+        match groups::end_membership(app, chat, states.newest, user, MembershipEnd::DeleteAccount).await {
             Ok(_) | Err(Refusal::User(_)) => {}
             Err(Refusal::Fatal(error)) => return Err(error),
         }
@@ -161,7 +161,7 @@ async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u
 
 /// Removes what a deleted account leaves in a chat beside its rows, and settles the other of a direct chat.
 async fn purge_member(app: &App, chat: ChatId, user: UserId) -> Result<PurgeMemberResult, Error> {
-    let result = store::purge::purge_member(ChatDb::of(app), chat, user).await?;
+    let result = store::purge::purge_member(ChatDb::of(app), chat, user, users::UNUSED_USER_ID).await?;
     if let PurgeMemberResult::Peer(other) = result
         && let Ok((_, states)) = store::states(ChatDb::of(app), chat, &[other], false).await?
     {

@@ -33,7 +33,11 @@ pub async fn set_retention(app: &App, viewer: UserId, chat: &str, days: Option<i
             store::schedule(app.db(), chat, &changed.retention).await?;
             publish::finish(app, lease, chat, UnpublishedRows::default(), vec![ChatEvent::RetentionChanged]);
         }
-        Ok(None) => lease.ack(app),
+        Ok(None) => {
+            // The reply of the step may have been lost, and the schedules not written.
+            journal::enqueue(app, Task::chat_change(chat, Vec::new())).await?;
+            lease.ack(app);
+        }
         Err(step) => {
             lease.ack(app);
             return Err(refusal(step));

@@ -90,19 +90,24 @@ async fn send_once(
     messages::refuse_blocked_direct(loaders, view, "chatId").await?;
     new.peer = peer_state(loaders, view).await?;
     // The first text of a chat that waits for an answer is published to the other account as a request.
-    let request = |new: &NewText<'_>| view.peer_id().filter(|_| new.peer == Some(MemberState::Request)).map(ChatEvent::Changed);
-    let lease = journal::begin(app, Task::chat_change(view.id, request(&new).into_iter().collect())).await?;
+    let request = |new: &NewText<'_>| {
+        let receiver = view.peer_id().filter(|_| new.peer == Some(MemberState::Request));
+        receiver.map(ChatEvent::Changed).into_iter().collect::<Vec<_>>()
+    };
+    let mut lease = journal::begin(app, Task::chat_change(view.id, request(&new))).await?;
     let mut step = store::send(ChatDb::of(app), view.id, view.newest, &new, app.now()).await?;
     if step == Err(StepRefusal::PeerStateMissing)
         && let Some(peer) = view.peer_id()
     {
         // The chat did not wait for the other's first text when it was read, and does now. This is decided again.
         new.peer = invited(invitations::check_invitations(loaders, &[peer]).await?.pop())?;
+        let before = std::mem::replace(&mut lease, journal::begin(app, Task::chat_change(view.id, request(&new))).await?);
+        before.ack(app);
         step = store::send(ChatDb::of(app), view.id, view.newest, &new, app.now()).await?;
     }
     match step {
         Ok((number, states)) => {
-            settle::finish(app, lease, view.id, &states, request(&new).into_iter().collect()).await?;
+            settle::finish(app, lease, view.id, &states, request(&new)).await?;
             Ok(number)
         }
         Err(step) => {

@@ -24,6 +24,8 @@ const PASS: usize = 100;
 const COMMANDS: u64 = 13;
 /// The stage in which the rows of a chat that has ended are deleted.
 pub(super) const ENDING: u8 = 1;
+/// The stage after the publication of a change: a pass that is tried again publishes nothing again.
+const PUBLISHED: u8 = 2;
 /// The version of a chat that has ended: no other is above it.
 const ENDED: u64 = u32::MAX as u64;
 /// Buckets of rows that one pass deletes.
@@ -101,7 +103,7 @@ async fn settle_ended(app: &App, chat: ChatId, kind: ChatKind, updates: &[ChatLi
     let shown = updates.iter().filter(|update| matches!(update.state, 'A' | 'R'));
     let gone: Vec<ChatListUpdate> = shown.map(|update| ChatListUpdate::removed(update.user, chat, ENDED, false)).collect();
     // A direct chat ends with its accounts, which have no lists any more.
-    if kind == ChatKind::Group && !gone.is_empty() && store::writers::has_ended(app.db(), chat).await? {
+    if kind == ChatKind::Group && store::writers::has_ended(app.db(), chat).await? {
         lists::settle(app.db(), &gone, app.now()).await?;
         store::retention::unschedule(app.db(), chat).await?;
     }
@@ -257,11 +259,17 @@ pub async fn settle_chat(
     let (settled, mut states) = match store::states_above(ChatDb::of(app), chat, progress.below, PASS + 1).await? {
         Ok(found) => found,
         Err(StepRefusal::ChatEnded(newest)) => return end(app, chat, former, newest, progress).await,
-        Err(_) => return Ok(None),
+        Err(_) => {
+            store::retention::unschedule(app.db(), chat).await?;
+            return Ok(None);
+        }
     };
-    if progress.below == 0 {
-        publish::publish_missing(app, chat).await?;
-        publish::publish(app, chat, events).await?;
+    if progress.below == 0 && progress.stage != PUBLISHED {
+        publish::publish_missing(app, chat, progress.is_restarted).await?;
+        if !events.is_empty() {
+            publish::publish(app, chat, &shown_events(app, chat, events).await?).await?;
+            return Ok(Some(Progress { stage: PUBLISHED, ..progress }));
+        }
     }
     if progress.below == 0
         && !former.is_empty()
@@ -315,8 +323,7 @@ async fn end(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: 
     let from = if progress.stage == ENDING {
         progress.below
     } else {
-        // The end of the last membership. The passes before may have settled members.
-        publish::publish_missing(app, chat).await?;
+        // The passes before may have settled members.
         store::purge::bounds(app.db(), chat).await?.map_or(0, |(removed, _)| removed / BUCKET)
     };
     let end = newest / BUCKET + 1;
@@ -331,8 +338,24 @@ async fn end(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: 
     if to < end {
         return Ok(Some(Progress { stage: ENDING, below: to, ..progress }));
     }
+    // The record has the ends of memberships, also of the last one.
+    publish::publish_missing(app, chat, progress.is_restarted).await?;
     store::purge::delete_record(app.db(), chat).await?;
     Ok(None)
+}
+
+/// The events of a change, without those for accounts that do not have the chat: the change may not have been made. A script if there are any for accounts.
+async fn shown_events(app: &App, chat: ChatId, events: &[ChatEvent]) -> Result<Vec<ChatEvent>, Error> {
+    let account = |event: &ChatEvent| if let ChatEvent::Changed(account) = event { Some(*account) } else { None };
+    let accounts: Vec<UserId> = events.iter().filter_map(account).collect();
+    if accounts.is_empty() {
+        return Ok(events.to_vec());
+    }
+    let states = store::states(ChatDb::of(app), chat, &accounts, false).await?;
+    let members = states.map(|(_, states)| states.members).unwrap_or_default();
+    let has_chat =
+        |user| members.iter().any(|snapshot| snapshot.user == user && snapshot.member.is_some_and(|it| it.state.is_shown()));
+    Ok(events.iter().copied().filter(|event| account(event).is_none_or(has_chat)).collect())
 }
 
 /// Completes the beginning of a direct chat: its record exists, and the lists of both agree with it. A chat whose beginning was not completed exists for

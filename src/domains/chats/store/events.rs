@@ -9,9 +9,14 @@ use crate::base::ids::{ChatId, UserId};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::platform::events::ChatEvent;
+use crate::platform::journal::RETENTION;
 use redis::cmd;
 
 static RAISE_PUBLISHED: Script = Script::allow_oom(include_str!("../lua/raise_published.lua"));
+
+/// The time for which the ends of memberships are kept after their commit, at least: a node of a cluster may lose their events, and the entry of the journal
+/// publishes them again.
+const ENDS_KEPT: Millis = 2 * RETENTION;
 
 /// Rows of a chat that may be unpublished: those up to the newest one, and the memberships that have ended with some of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,7 +40,13 @@ impl UnpublishedRows {
 fn parse_end(text: &str) -> Option<(u64, ChatEvent)> {
     let numbers: Vec<u64> = text.split(' ').map(|number| number.parse().ok()).collect::<Option<_>>()?;
     let [row, member, by, at] = numbers[..] else { return None };
-    Some((row, ChatEvent::MembershipEnded { member: UserId(member), row, by: UserId(by), at }))
+    let member = UserId(member);
+    // To who has not accepted the chat, only that it is gone.
+    let was_request = by == 0;
+    Some((
+        row,
+        if was_request { ChatEvent::Changed(member) } else { ChatEvent::MembershipEnded { member, row, by: UserId(by), at } },
+    ))
 }
 
 /// The row up to which all events of a chat were published, and the rows that may not be; `None` for no such chat. One command.
@@ -55,24 +66,28 @@ pub(in super::super) async fn published_rows(db: &Db, chats: &[ChatId]) -> Resul
 }
 
 /// Notes up to which row all events of a chat were published. One script.
-pub(in super::super) async fn raise_published(db: &Db, chat: ChatId, row: u64) -> Result<(), Error> {
-    db.call_untracked(vec![Call::new(&RAISE_PUBLISHED, [keys::chat(chat)]).arg(row)]).await.map(drop)
+pub(in super::super) async fn raise_published(db: &Db, chat: ChatId, row: u64, now: Millis) -> Result<(), Error> {
+    let before = now.saturating_sub(ENDS_KEPT);
+    db.call_untracked(vec![Call::new(&RAISE_PUBLISHED, [keys::chat(chat)]).arg(row).arg(before)]).await.map(drop)
 }
 
 /// The members of chats, in their order; none for a chat that does not exist, and none whose stored form is invalid. One pipeline.
 pub(in super::super) async fn members(db: &Db, chats: &[ChatId]) -> Result<Vec<Vec<(UserId, Member)>>, Error> {
     let commands = chats.iter().map(|chat| cmd("HGETALL").arg(keys::members(*chat)).take()).collect();
     let mut found = Vec::with_capacity(chats.len());
-    for reply in db.read_many(commands).await? {
+    // The events of all other members, and of other chats, would wait for what can never be read.
+    for reply in db.read_lenient(commands).await? {
         let mut members = Vec::new();
-        decode::fields(reply, |user, record| {
+        let read = decode::fields(reply, |user, record| {
             match user.parse().ok().zip(Member::parse(&record.0)) {
                 Some((user, member)) => members.push((UserId(user), member)),
-                // The events of all other members, and of other chats, would wait for it.
                 None => tracing::error!("a membership of a chat is stored in an invalid form; its account receives no events"),
             }
             Ok(())
-        })?;
+        });
+        if let Err(error) = read {
+            tracing::error!(%error, "the members of a chat are stored in an invalid form; they receive no events");
+        }
         found.push(members);
     }
     Ok(found)
@@ -81,7 +96,9 @@ pub(in super::super) async fn members(db: &Db, chats: &[ChatId]) -> Result<Vec<V
 /// Whether an account is a member of chats, in their order. One pipeline; nothing for none.
 pub(in super::super) async fn are_memberships(db: &Db, user: UserId, chats: &[ChatId]) -> Result<Vec<bool>, Error> {
     let member = |chat: &ChatId| cmd("HEXISTS").arg(keys::members(*chat)).arg(user.0).take();
-    db.read_many(chats.iter().map(member).collect()).await?.into_iter().map(decode::value).collect()
+    // What can never be read counts as no membership: the subscription would wait for it.
+    let replies = db.read_lenient(chats.iter().map(member).collect()).await?;
+    Ok(replies.into_iter().map(|reply| decode::value(reply).unwrap_or_default()).collect())
 }
 
 /// Starts throttles of a member in chats, of this many ms, at the time `now`. Returns when the one ends that is active, `None` where it was started.

@@ -301,6 +301,8 @@ pub(super) enum MembershipEnd {
     Decline,
     /// Another removes the member.
     Remove(UserId),
+    /// The member's account was deleted: it receives no event.
+    DeleteAccount,
 }
 
 /// Ends a membership of a group: the commit. `ids` are unique. One script.
@@ -317,6 +319,7 @@ pub(super) async fn leave(
         MembershipEnd::Leave => (by, "0"),
         MembershipEnd::Decline => (by, "1"),
         MembershipEnd::Remove(user) => (user, "2"),
+        MembershipEnd::DeleteAccount => (by, "3"),
     };
     let [a, b] = ids.map(|id| id.to_string());
     let (kept, ttl) = (REMEMBERED.to_string(), REMEMBERED_FOR.to_string());

@@ -53,9 +53,14 @@ pub(in super::super) enum PurgeMemberResult {
     Gone,
 }
 
-/// Removes what a deleted account leaves in a chat beside its rows. One script.
-pub(in super::super) async fn purge_member(db: ChatDb<'_>, chat: ChatId, user: UserId) -> Result<PurgeMemberResult, Error> {
-    let reply: String = db.call(db.script(&PURGE_MEMBER, chat, Vec::new(), 0).arg(user.0)).await?;
+/// Removes what a deleted account leaves in a chat beside its rows; `nobody` is an id that no account has. One script.
+pub(in super::super) async fn purge_member(
+    db: ChatDb<'_>,
+    chat: ChatId,
+    user: UserId,
+    nobody: UserId,
+) -> Result<PurgeMemberResult, Error> {
+    let reply: String = db.call(db.script(&PURGE_MEMBER, chat, Vec::new(), 0).arg(user.0).arg(nobody.0)).await?;
     Ok(match reply.as_str() {
         "gone" => PurgeMemberResult::Gone,
         other => {

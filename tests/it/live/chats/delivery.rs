@@ -176,6 +176,10 @@ async fn a_request_sends_that_it_came_and_nothing_else() {
     send(&ada, &chat, "three").await;
     assert_eq!(events.lines(1).await, ["+3 three"]);
     run_ok(&bea, "DeclineChatRequest", json!({ "chatId": party })).await;
-    let left = events.next().await;
-    assert!(left.line.starts_with("left"), "{}", left.line);
+    assert_eq!(events.lines(1).await, ["gone"]);
+    let third = group(&ada, "h", &[&bea], "ALL").await;
+    app.drain().await;
+    assert_eq!(events.lines(1).await, ["changed"]);
+    run_ok(&ada, "RemoveChatMember", json!({ "chatId": third, "userId": bea.id })).await;
+    assert_eq!(events.lines(1).await, ["gone"]);
 }

@@ -1,21 +1,24 @@
 //! The end of a membership comes to the account although it cannot read the chat any more; and events of changes whose process died.
 
 use super::ChatEvents;
-use crate::chats::{befriend, group, open, rows, run_ok, send};
+use crate::chats::{befriend, group, open, rows, run, run_ok, send, start};
 use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use waxwing::app::App;
+use waxwing::base::chat_event::ChatEvent;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
-use waxwing::base::ids::SessionId;
+use waxwing::base::ids::{ChatId, SessionId};
 use waxwing::base::request::{Loaders, Request};
 use waxwing::base::viewer::Viewer;
 use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
 use waxwing::domains::chats::ChatHistory;
 use waxwing::domains::chats::service::{self as chats, NewGroup};
+use waxwing::platform::journal::Task;
+use waxwing::platform::journal::service as journal;
 
 /// Sends a text, and receives the events of an account up to it. Returns its cursor, and the id of the text.
 async fn send_and_receive(app: &TestApp, by: &Actor, chat: &str, actor: &Actor) -> (String, String) {
@@ -113,33 +116,40 @@ async fn app_of_one_server() -> TestApp {
 }
 
 #[tokio::test]
-async fn a_publication_that_is_cut_off_tells_the_last_member_once() {
+async fn a_publication_that_is_cut_off_tells_the_leaving_or_removed_member_once() {
     let app = app_of_one_server().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     befriend(&ada, &bea).await;
     let direct = open(&ada, &bea).await;
-    let party = group(&ada, "g", &[&bea], "ALL").await;
-    run_ok(&bea, "LeaveChat", json!({ "chatId": party })).await;
+    let (last, party) = (group(&ada, "last", &[&bea], "ALL").await, group(&bea, "party", &[&ada], "ALL").await);
+    run_ok(&bea, "LeaveChat", json!({ "chatId": last })).await;
     app.drain().await;
     let (after, _) = send_and_receive(&app, &bea, &direct, &ada).await;
     app.drain().await;
     let before = app.redis.snapshot();
-    let first = rand::random_range(0..3);
-    println!("from write {first} on");
-    for writes in (first..).step_by(3) {
-        app.redis.restore(&before);
-        let dying = DyingProcess::start(&app, &ada, writes).await;
-        let left = chats::leave(&dying.app, &dying.loaders, ada.user_id(), &party).await.is_ok();
-        let has_died = dying.end(&app).await;
-        let is_there = crate::chats::inbox(&ada, "INBOX").await.len() == 2;
-        assert!(!(left && is_there), "{writes} writes: an acknowledged leaving is lost");
-        send(&bea, &direct, "end").await;
-        let mut events = ChatEvents::open(&app, &ada, Some(&after)).await;
-        let expected = if is_there { vec!["+2 end"] } else { vec!["left 2 ada", "+2 end"] };
-        assert_eq!(events.lines(expected.len()).await, expected, "{writes} writes");
-        if !has_died {
-            assert!(writes > 4 && left, "there are more writes than {writes}");
-            return;
+    // The last member leaves; a member is removed.
+    for (chat, by, row) in [(&last, &ada, 2), (&party, &bea, 1)] {
+        let first = rand::random_range(0..3);
+        println!("row {row}, from write {first} on");
+        for writes in (first..).step_by(3) {
+            app.redis.restore(&before);
+            let dying = DyingProcess::start(&app, by, writes).await;
+            let is_done = match row {
+                2 => chats::leave(&dying.app, &dying.loaders, by.user_id(), chat).await.is_ok(),
+                _ => chats::remove_member(&dying.app, &dying.loaders, by.user_id(), chat, &ada.id).await.is_ok(),
+            };
+            let has_died = dying.end(&app).await;
+            let is_there = crate::chats::inbox(&ada, "INBOX").await.contains(chat);
+            assert!(!(is_done && is_there), "row {row}, {writes} writes: an acknowledged end is lost");
+            send(&bea, &direct, "end").await;
+            let mut events = ChatEvents::open(&app, &ada, Some(&after)).await;
+            let ended = format!("left {row} ada");
+            let expected = if is_there { vec!["+2 end"] } else { vec![ended.as_str(), "+2 end"] };
+            assert_eq!(events.lines(expected.len()).await, expected, "{writes} writes");
+            if !has_died {
+                assert!(writes > 4 && is_done, "there are more writes than {writes}");
+                break;
+            }
         }
     }
 }
@@ -192,4 +202,42 @@ async fn a_publication_that_is_cut_off_tells_of_a_group_and_of_a_deletion() {
             }
         }
     }
+}
+
+/// The first text to a stranger is refused by a full store, and the members of a chat cannot be settled: what was not made is told to nobody, and what was
+/// is told once.
+#[tokio::test]
+async fn the_workers_publish_what_was_made_and_only_once() {
+    let app = app_of_one_server().await;
+    let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
+    befriend(&ada, &cyd).await;
+    let chat = start(&ada, &bea).await;
+    app.drain().await;
+    let mut events = ChatEvents::listen(&app, &bea).await;
+    let task = |event| Task::chat_change(ChatId::from_global(&chat).expect("an id"), vec![event]);
+    journal::enqueue(&app.app, task(ChatEvent::Changed(bea.user_id()))).await.expect("a store");
+    app.drain().await;
+    let party = group(&ada, "g", &[&cyd], "ALL").await;
+    app.drain().await;
+    let mut told = ChatEvents::listen(&app, &cyd).await;
+    let lists = format!("chat_states:{{{}}}", cyd.user_id().0);
+    let saved: Vec<u8> = app.redis.run(&["DUMP", &lists]);
+    app.redis.run::<()>(&["DEL", &lists]);
+    app.redis.run::<()>(&["SET", &lists, "x"]);
+    let change = Task::chat_change(ChatId::from_global(&party).expect("an id"), vec![ChatEvent::RetentionChanged]);
+    // A change that settles the lists.
+    run(&ada, "RenameChat", json!({ "chatId": party, "name": "h" })).await;
+    journal::enqueue(&app.app, change).await.expect("a store");
+    for _ in 0..3 {
+        app.clock.advance(60_000);
+        let _ = workers::drain(&app.app).await;
+    }
+    app.redis.run::<()>(&["DEL", &lists]);
+    app.redis.run_bytes::<()>(&[b"RESTORE", lists.as_bytes(), b"0", &saved]);
+    app.clock.advance(60_000);
+    app.drain().await;
+    send(&ada, &party, "end").await;
+    assert_eq!(told.lines(3).await, ["renamed 1 h", "changed", "+2 end"]);
+    send(&ada, &chat, "first").await;
+    assert_eq!(events.lines(1).await, ["changed"], "not before the first text");
 }
