@@ -82,7 +82,7 @@ impl FromStr for SmtpServer {
         let is_local =
             host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.to_canonical().is_loopback());
         let (tls, port) = match (url.scheme(), url.query()) {
-            ("smtps", None) => (SmtpTls::Implicit, 465),
+            ("smtps", None | Some("tls=required")) => (SmtpTls::Implicit, 465),
             ("smtp", Some("tls=required")) => (SmtpTls::Required, 587),
             ("smtp", None) if credentials.is_some() && !is_local => (SmtpTls::Required, 587),
             ("smtp", None) => (SmtpTls::IfOffered, 25),
@@ -151,6 +151,7 @@ mod tests {
     fn a_password_never_crosses_a_network_without_tls() {
         let tls = |text: &str| text.parse::<SmtpServer>().map(|server| (server.tls, server.port));
         assert_eq!(tls("smtps://u:p@mail.example"), Ok((SmtpTls::Implicit, 465)));
+        assert_eq!(tls("smtps://u:p@mail.example?tls=required"), Ok((SmtpTls::Implicit, 465)));
         assert_eq!(tls("smtp://u:p@mail.example:2525"), Ok((SmtpTls::Required, 2525)));
         assert_eq!(tls("smtp://mail.example?tls=required"), Ok((SmtpTls::Required, 587)));
         assert_eq!(tls("smtp://mail.example"), Ok((SmtpTls::IfOffered, 25)));

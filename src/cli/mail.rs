@@ -4,7 +4,7 @@ use super::options::{StorageOptions, public_url};
 use crate::base::config::Config;
 use crate::base::mail::{MailConfig, MailTransport, SmtpServer};
 use crate::platform::mail::Mailer;
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -17,9 +17,10 @@ const OUTBOX: &str = "outbox";
 pub(super) struct MailOptions {
     /// The mail server: `smtp://[user:password@]host[:port]`, or `smtps://…` with TLS from the start. With `smtp`, STARTTLS is used if the server offers it; with
     /// `?tls=required`, and for a password on another host than loopback, nothing is sent without it. Default: messages are files in the folder `outbox` of the
-    /// data folder.
+    /// data folder; a worker leaves messages to other processes.
+    // A text, since an error of the argument parser shows the value, which has a password.
     #[arg(long, value_name = "URL", env = "WAXWING_SMTP_URL", hide_env_values = true)]
-    smtp_url: Option<SmtpServer>,
+    smtp_url: Option<String>,
     /// The sender of messages, such as `Waxwing <waxwing@social.example>`. Required with --smtp-url.
     #[arg(long, value_name = "MAILBOX", env = "WAXWING_MAIL_FROM")]
     mail_from: Option<String>,
@@ -32,11 +33,23 @@ pub(super) struct MailOptions {
 }
 
 impl MailOptions {
-    /// Applies the options, after those of the public URL.
+    /// Applies the options of a server, after those of the public URL.
     pub(super) fn apply(&self, config: Config, storage: &StorageOptions) -> Config {
-        let transport = match &self.smtp_url {
-            Some(server) => MailTransport::Smtp(server.clone()),
-            None => MailTransport::Outbox(storage.data_dir.join(OUTBOX)),
+        self.apply_with(config, MailTransport::Outbox(storage.data_dir.join(OUTBOX)))
+    }
+
+    /// Applies the options of a worker: without a mail server, other processes send the messages, since a folder of the worker may be on another machine, and it
+    /// does not know the address of the server.
+    pub(super) fn apply_to_worker(&self, config: Config) -> Config {
+        self.apply_with(config, MailTransport::None)
+    }
+
+    fn apply_with(&self, config: Config, default: MailTransport) -> Config {
+        let transport = match self.smtp_url.as_deref().map(str::parse) {
+            Some(Ok(server)) => MailTransport::Smtp(server),
+            // `check` reports it.
+            Some(Err(_)) => MailTransport::None,
+            None => default,
         };
         let (from, templates, app_url) = (self.mail_from.clone(), self.mail_templates.clone(), self.app_url.clone());
         Config { mail: MailConfig { transport, from, templates, app_url }, ..config }
@@ -44,8 +57,11 @@ impl MailOptions {
 
     /// Fails if no message could be sent with these options.
     pub(super) fn check(&self, config: &Config) -> anyhow::Result<()> {
-        if self.smtp_url.is_some() && self.mail_from.is_none() {
-            bail!("--smtp-url needs a sender: set --mail-from");
+        if let Some(url) = &self.smtp_url {
+            url.parse::<SmtpServer>().map_err(|error| anyhow!("--smtp-url: {error}"))?;
+            if self.mail_from.is_none() {
+                bail!("--smtp-url needs a sender: set --mail-from");
+            }
         }
         Mailer::new(config).map(drop)
     }

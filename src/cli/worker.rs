@@ -34,7 +34,7 @@ pub(super) struct WorkerOptions {
 /// Runs background tasks until a signal arrives, then finishes the passes in progress.
 pub(super) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     options.storage.require_store()?;
-    let config = options.mail.apply(options.domains.config(), &options.storage);
+    let config = options.mail.apply_to_worker(options.domains.config());
     options.mail.check(&config)?;
     // A port in use is reported before anything else is started.
     let metrics = match options.metrics_listen {

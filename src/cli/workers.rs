@@ -188,8 +188,8 @@ async fn run_entry(app: &App, mut entry: JournalEntry) {
             return Ok(());
         }
         journal::resume(app, &mut entry).await?;
-        if let Task::Mail(MailTask::Message { user, kind, message }) = entry.task {
-            return mail::deliver(app, &mut entry, users::deliver(app, user, kind, message)).await;
+        if let Task::Mail(MailTask::Message { user, kind, message, epoch }) = entry.task.clone() {
+            return mail::deliver(app, &mut entry, users::deliver(app, user, (kind, message), &epoch)).await;
         }
         for _ in 0..MAX_PASSES {
             match run_pass(app, &entry).await? {

@@ -34,7 +34,12 @@ pub(super) async fn deliver(
         tokio::select! {
             done = &mut handing_over => break done?,
             // A mail server may take longer than a lease: no other worker shall send the message meanwhile.
-            () = tokio::time::sleep(RENEW_INTERVAL) => journal::renew(app, entry, progress).await?,
+            () = tokio::time::sleep(RENEW_INTERVAL) => {
+                // The dialogue goes on: the mail server may have accepted the message already.
+                if let Err(error) = journal::renew(app, entry, progress).await {
+                    tracing::debug!(%error, "the lease of a message was not renewed");
+                }
+            }
         }
     };
     let Some(MailFailure { reason, is_permanent }) = failure else { return journal::ack(app, entry).await };

@@ -10,13 +10,13 @@ use crate::db::hash::{Form, HashRecord, HashValue, hash_record};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, ReadBarrier, Speculative, decode};
 use crate::domains::users::{
-    NOTICE_TTL, email_key, email_notices_key, password_key, password_reset_key, pending_email_key, user_key,
+    EMAIL_NOTICE_PRELUDE, NOTICE_TTL, email_key, email_notices_key, password_key, password_reset_key, pending_email_key, user_key,
 };
 use redis::{Cmd, Value, cmd};
 
 static CREATE_SESSION: Script = Script::allow_oom(include_str!("lua/create_session.lua"));
 static LIST_SESSION: Script = Script::allow_oom(include_str!("lua/list_session.lua"));
-static CHANGE_PASSWORD: Script = Script::allow_oom(include_str!("lua/change_password.lua"));
+static CHANGE_PASSWORD: Script = Script::allow_oom_after(EMAIL_NOTICE_PRELUDE, include_str!("lua/change_password.lua"));
 static TOUCH_SESSION: Script = Script::allow_oom(include_str!("lua/touch_session.lua"));
 
 /// Loads sessions, in the order of `digests`; `None` for unknown ones. One pipeline of HGETALL for those that are not cached.

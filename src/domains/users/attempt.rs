@@ -3,8 +3,12 @@
 //! An attempt from a known device (one that sends a [device token](super::device), or a session of the account) is charged to the bucket of
 //! that device only. Any other attempt is charged by account and address, by address, and by account over all addresses. So guesses use up
 //! the guesser's own tokens; only guesses from many addresses exhaust the last bucket, which never stops a known device.
+//!
+//! A mail address has buckets of its own, whether or not an account has it; else a refusal would tell whether it has one, and which. Attempts by all names of an
+//! account are charged to it as well. If only these buckets are empty, the attempt is not refused, and fails as with a wrong password.
 
 use crate::app::App;
+use crate::base::email::EmailDigest;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::rate_limits::Limit;
@@ -25,37 +29,45 @@ pub(super) struct KnownDevice {
     pub(super) bucket: Subject,
 }
 
-/// The target of an attempt to log in, by which attempts are counted: an account, for all of its logins together, or the text if no account has the login.
+/// The target of an attempt, by which attempts are counted.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum TriedLogin<'a> {
-    Account(UserId),
-    Text(&'a str),
+pub(super) struct Target {
+    /// What was named: its bucket decides whether the attempt is refused.
+    named: Subject,
+    /// All names of the account, or a stand-in: its bucket decides silently. `None` for an attempt that names no account.
+    all_names: Option<Subject>,
 }
 
-impl TriedLogin<'_> {
-    fn subject(self) -> Subject {
-        match self {
-            Self::Account(id) => Subject::logins_of(id),
-            Self::Text(login) => Subject::login(login),
-        }
+impl Target {
+    /// An account whose logins count together, or a text if no account has the login.
+    pub(super) fn login(text: &str, account: Option<UserId>) -> Self {
+        Self::named(account.map_or_else(|| Subject::login(text), Subject::logins_of), account)
     }
 
-    fn subject_from(self, address: Option<IpAddr>) -> Subject {
-        match self {
-            Self::Account(id) => Subject::logins_of_from(id, address),
-            Self::Text(login) => Subject::login_from(login, address),
-        }
+    /// A mail address, whether or not an account has it: a refusal does not tell.
+    pub(super) fn email(address: &EmailDigest, account: Option<UserId>) -> Self {
+        Self::named(Subject::login_by(address), account)
+    }
+
+    /// The account of a session.
+    pub(super) fn own(account: UserId) -> Self {
+        Self { named: Subject::logins_of(account), all_names: None }
+    }
+
+    fn named(named: Subject, account: Option<UserId>) -> Self {
+        Self { named, all_names: Some(account.map_or_else(|| named.stand_in(), Subject::names_of)) }
     }
 }
 
 /// An attempt to log in that was charged: the password may be compared.
 pub(super) struct Attempt {
     charged: Vec<Charge>,
+    is_exhausted: bool,
     _running: Option<RunningAttempt>,
 }
 
 impl Attempt {
-    /// Charges an attempt to log in, whether or not the account exists, before a password is hashed. One round trip for a known device, two
+    /// Charges an attempt to log in, whether or not the account exists, before a password is hashed. One round trip for a known device, three
     /// for others: the bucket that all addresses share is charged after the bucket of the address has allowed the attempt. A known device is
     /// always charged to its own bucket, and never has more attempts than that bucket holds.
     ///
@@ -63,25 +75,42 @@ impl Attempt {
     /// `RATE_LIMITED`, and nothing is charged; `STORAGE_UNAVAILABLE`.
     pub(super) async fn begin(
         app: &App,
-        tried: TriedLogin<'_>,
+        tried: Target,
         from: Option<IpAddr>,
         known: Option<KnownDevice>,
     ) -> Result<Self, Error> {
         let mut charged: Vec<Charge> = known.iter().map(|known| (Limit::LogInsOfDevice, known.bucket)).collect();
         if let Some(running) = known.and_then(|known| app.extension::<RunningAttempts>().start(known.account)) {
             charge(app, &charged).await?;
-            return Ok(Self { charged, _running: Some(running) });
+            return Ok(Self { charged, is_exhausted: false, _running: Some(running) });
         }
-        charged.push((Limit::LogIns, tried.subject_from(from)));
+        charged.push((Limit::LogIns, tried.named.tried_from(from)));
         charged.extend(from.map(|from| (Limit::LogInsFromAddress, Subject::address(from))));
         charge(app, &charged).await?;
-        let shared = (Limit::LogInsOfAccount, tried.subject());
+        let shared = (Limit::LogInsOfAccount, tried.named);
         if let Err(refused) = charge(app, &[shared]).await {
             refund(app, &charged).await;
             return Err(refused);
         }
         charged.push(shared);
-        Ok(Self { charged, _running: None })
+        let mut is_exhausted = false;
+        if let Some(names) = tried.all_names {
+            let all = [(Limit::LogIns, names.tried_from(from)), (Limit::LogInsOfAccount, names)];
+            match charge(app, &all).await {
+                Ok(()) => charged.extend(all),
+                Err(Error::RateLimited { .. }) => is_exhausted = true,
+                Err(error) => {
+                    refund(app, &charged).await;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(Self { charged, is_exhausted, _running: None })
+    }
+
+    /// Whether the account has no attempts left by all its names together: then no password is right.
+    pub(super) const fn is_exhausted(&self) -> bool {
+        self.is_exhausted
     }
 
     /// Awaits the comparison of the password, and refunds the tokens if it could not be made: the queue for hashes was full, or Redis did not

@@ -53,8 +53,8 @@ pub fn password(id: UserId) -> String {
     format!("password:{{{}}}", id.0)
 }
 
-/// HASH `address confirmation version`: the confirmed address; the id of its confirmation; and the version, which every change of the confirmed address raises.
-/// `address` and `confirmation` are missing without a confirmed address. No time to live: until the account is deleted.
+/// HASH `address confirmation version confirmed`: the confirmed address; the id of its confirmation; the version, which every change of the confirmed address
+/// raises; and the version with the last confirmation. `address` and `confirmation` are missing without a confirmed address. No time to live: until the account is deleted.
 pub fn email(id: UserId) -> String {
     format!("email:{{{}}}", id.0)
 }

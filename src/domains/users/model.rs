@@ -130,8 +130,8 @@ pub struct Credentials<'a> {
     pub device_token: Option<&'a str>,
 }
 
-/// The input of a sign-up, unchecked.
-#[derive(Clone, Debug)]
+/// The input of a sign-up, unchecked. It has no `Debug`: it has a password and an address.
+#[derive(Clone)]
 pub struct Registration {
     /// The login.
     pub login: String,

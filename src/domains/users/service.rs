@@ -1,6 +1,6 @@
 //! The use cases of accounts: sign up, log in, change the profile.
 
-use super::attempt::{Attempt, KnownDevice, TriedLogin};
+use super::attempt::{Attempt, KnownDevice, Target};
 use super::device::{DeviceClaims, DeviceTokens};
 use super::model::{self, AuthenticatedUser, PasswordRecord, User};
 use super::{password, store};
@@ -11,7 +11,7 @@ use crate::base::ids::UserId;
 use crate::base::rate_limits::Limit;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Progress, Task};
-use crate::platform::rates::service::charge;
+use crate::platform::rates::service::{charge, refund};
 use crate::platform::rates::{Charge, Subject};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub use passwords::verify_password;
 
 /// Creates an account for a client at this address. Of concurrent sign-ups with one login, ignoring case, exactly one succeeds.
 ///
-/// A charge, a read, a journal entry, one claim, one pipeline, a second read, and one password hash. A taken login costs the charge and the
+/// Two charges, a read, a journal entry, one claim, one pipeline, a second read, and one password hash. A taken login costs the charge and the
 /// first read. An e-mail address is pending until its link was followed: one more read and journal entry, whoever has it.
 ///
 /// # Errors
@@ -45,10 +45,23 @@ pub use passwords::verify_password;
 /// is full.
 pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
     let (registration, email) = registration.check().map_err(Refusal::User)?;
-    let mut charges: Vec<Charge> = from.map(|from| (Limit::SignUps, Subject::address(from))).into_iter().collect();
-    charges.extend(email.iter().flat_map(|email| emails::link_charges(&email.digest(), None, from)));
-    charge(app, &charges).await?;
+    let own: Vec<Charge> = from.map(|from| (Limit::SignUps, Subject::address(from))).into_iter().collect();
+    charge(app, &own).await?;
     logins::check_free(app, &registration.login, None).await?;
+    let links: Vec<Charge> = email.iter().flat_map(|email| emails::link_charges(&email.digest(), None, from)).collect();
+    if let Err(refused) = charge(app, &links).await {
+        refund(app, &own).await;
+        return Err(refused.into());
+    }
+    let created = create(app, registration, email).await;
+    if matches!(created, Err(Refusal::User(_) | Refusal::Fatal(Error::Overloaded))) {
+        refund(app, &links).await;
+    }
+    created
+}
+
+/// Creates an account whose registration was checked and charged.
+async fn create(app: &App, registration: Registration, email: Option<EmailAddress>) -> Outcome<AuthenticatedUser> {
     let tokens = DeviceTokens::of(app).await?;
     let hash = password::hash(app, registration.password).await?;
     let id = UserId(app.next_id().await?);
@@ -83,8 +96,8 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     Ok(AuthenticatedUser { user: user.into(), device_token, device_epoch: String::new() })
 }
 
-/// Verifies a login and a password. A confirmed mail address serves as the login. A login that the account has changed serves for 30 days, and failures of all logins of an account count together. An
-/// unknown login gives the same response as a wrong password after the same work: two reads and one hash, charged alike. (A text that cannot be a login is not looked up; that it has no account is no secret.) A token is charged before
+/// Verifies a login and a password. A confirmed mail address serves as the login. A login that the account has changed serves for 30 days. Failures of all names
+/// of an account count together; where only these are too many, the password counts as wrong. An unknown login gives the same response as a wrong password after the same work: two reads and one hash, charged alike. (A text that cannot be a login is not looked up; that it has no account is no secret.) A token is charged before
 /// the password is compared, and returned if it was right, so concurrent guesses never exceed the tokens. An invalid device token, or
 /// another account's, is ignored.
 ///
@@ -96,7 +109,10 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
         TriedName::Email(address) => emails::find_confirmed(app, address).await?.map(|(id, _)| id),
         _ => find_id_by_login(app, credentials.login).await?,
     };
-    let tried = id.map_or(TriedLogin::Text(credentials.login), TriedLogin::Account);
+    let tried = match &tried_name {
+        TriedName::Email(address) => Target::email(address, id),
+        _ => Target::login(credentials.login, id),
+    };
     let (device, early) = recognize(app, credentials, &tried_name, id).await?;
     let bucket =
         |device: &DeviceClaims| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
@@ -112,7 +128,8 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
         Ok((password::verify(app, tried.clone(), hash).await?, stored, tried))
     };
     let (attempt, (right, stored, tried)) = attempt.run_or_refund(app, comparison).await?;
-    let (true, StoredLogin { id: Some(id), password: Some(password) }) = (right, stored) else { return Err(wrong_credentials()) };
+    let is_right = right && !attempt.is_exhausted();
+    let (true, StoredLogin { id: Some(id), password: Some(password) }) = (is_right, stored) else { return Err(wrong_credentials()) };
     let user = store::get(app.db(), id).await?.ok_or_else(wrong_credentials)?;
     attempt.refund(app).await;
     let password = passwords::update_outdated_hash(app, id, password, tried).await;

@@ -152,6 +152,11 @@ pub(super) async fn password_record(db: &Db, id: UserId) -> Result<Option<Passwo
     Ok(hash.map(|hash| PasswordRecord { hash, device_epoch: epoch.unwrap_or_default() }))
 }
 
+/// The epoch of an account's device tokens; empty if it has none. One command.
+pub(super) async fn device_epoch(db: &Db, id: UserId) -> Result<String, Error> {
+    Ok(db.read::<Option<String>>(cmd("HGET").arg(keys::user(id)).arg(DEVICE_EPOCH).take()).await?.unwrap_or_default())
+}
+
 /// Replaces a password hash, if it is still `before`; returns whether it was. One script.
 pub(super) async fn replace_password(db: &Db, id: UserId, before: &str, after: &str) -> Result<bool, Error> {
     db.call(Call::new(&REPLACE_PASSWORD, [keys::password(id)]).arg(before).arg(after)).await

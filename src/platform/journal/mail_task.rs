@@ -17,6 +17,9 @@ pub enum MailTask {
         kind: MailKind,
         /// The id of the message, or of the confirmation of the address to which a reset goes.
         message: u64,
+        /// For a reset, the epoch of the account's device tokens: every change of the password changes it.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        epoch: String,
     },
     /// A password reset was requested: a message goes to the account that has confirmed the address, if there is one.
     Reset {
@@ -39,6 +42,11 @@ pub enum MailTask {
 }
 
 impl MailTask {
+    /// A message that a change of the password does not end.
+    pub const fn message(user: UserId, kind: MailKind, message: u64) -> Self {
+        Self::Message { user, kind, message, epoch: String::new() }
+    }
+
     /// The queue of this task.
     pub const fn queue(&self) -> Queue {
         match self {
@@ -68,7 +76,11 @@ mod tests {
         let claim = |claimed, released| MailTask::Claim { user, claimed, released, version: 3 };
         for (task, text) in [
             (
-                MailTask::Message { user, kind: MailKind::ConfirmEmail, message: 7 },
+                MailTask::Message { user, kind: MailKind::ResetPassword, message: 7, epoch: "5".into() },
+                r#"{"Mail":{"Message":{"user":1,"kind":"reset-password","message":7,"epoch":"5"}}}"#,
+            ),
+            (
+                MailTask::message(user, MailKind::ConfirmEmail, 7),
                 r#"{"Mail":{"Message":{"user":1,"kind":"confirm-email","message":7}}}"#,
             ),
             (MailTask::Reset { address: digest.clone() }, r#"{"Mail":{"Reset":{"address":"d"}}}"#),

@@ -38,7 +38,12 @@ pub struct MailFailure {
 
 impl MailFailure {
     /// A failure after which the message is handed over again.
-    pub(super) fn temporary(reason: impl Into<String>) -> Self {
+    pub fn temporary(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), is_permanent: false }
+    }
+
+    /// The same failure as one after which the message is handed over again.
+    pub(super) fn into_temporary(self) -> Self {
+        Self { is_permanent: false, ..self }
     }
 }

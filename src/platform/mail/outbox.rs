@@ -2,13 +2,15 @@
 
 use super::message::MailFailure;
 use crate::base::clock::Millis;
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
 
 /// The most files that are kept; the oldest are deleted.
 const MAX_FILES: usize = 1_000;
+/// An unfinished file is deleted after this time: its process has died.
+const ABANDONED_AFTER: Millis = 3_600_000;
 
 /// Writes a message to a file of its own, which only the user of the server can read. Its name has the time and a random number.
 pub(super) async fn write(folder: &Path, message: Vec<u8>, now: Millis) -> Result<(), MailFailure> {
@@ -22,22 +24,40 @@ pub(super) async fn write(folder: &Path, message: Vec<u8>, now: Millis) -> Resul
 
 fn write_now(folder: &Path, message: &[u8], now: Millis) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    // The folder may have existed before.
+    std::fs::set_permissions(folder, Permissions::from_mode(0o700))?;
     let name = format!("{now:015}-{:08x}.eml", rand::random::<u32>());
     // A reader never finds a part of a message.
     let unfinished = folder.join(format!(".{name}"));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
     file.write_all(message)?;
+    // The journal forgets the message after this.
+    file.sync_all()?;
     std::fs::rename(&unfinished, folder.join(name))?;
-    trim(folder)
+    File::open(folder)?.sync_all()?;
+    trim(folder, now)
 }
 
-/// Deletes the oldest files beyond the bound. Another process may delete them, too.
-fn trim(folder: &Path) -> io::Result<()> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "eml"));
-    files.sort_unstable_by(|a, b| b.file_name().cmp(&a.file_name()));
-    for file in files.iter().skip(MAX_FILES) {
-        match std::fs::remove_file(file) {
+/// Deletes the oldest files beyond the bound, and what processes that died have not finished. Another process may delete them, too.
+fn trim(folder: &Path, now: Millis) -> io::Result<()> {
+    let (mut files, mut abandoned) = (Vec::new(), Vec::new());
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(stem) = name.strip_suffix(".eml") else { continue };
+        match stem.strip_prefix('.') {
+            None => files.push((name, entry.path())),
+            Some(unfinished) => {
+                let begun = unfinished.split('-').next().and_then(|time| time.parse::<Millis>().ok());
+                if begun.is_some_and(|begun| begun + ABANDONED_AFTER < now) {
+                    abandoned.push(entry.path());
+                }
+            }
+        }
+    }
+    files.sort_unstable_by(|a, b| b.cmp(a));
+    for file in files.into_iter().skip(MAX_FILES).map(|(_, path)| path).chain(abandoned) {
+        match std::fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -48,7 +68,7 @@ fn trim(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use std::path::PathBuf;
 
     #[test]
     fn the_newest_thousand_are_kept_and_private() {
@@ -66,5 +86,26 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&files[0]).expect("text"), "message 5");
         assert!(files.iter().all(|file| mode(file) == 0o600));
         std::fs::remove_dir_all(&root).expect("it is there");
+    }
+
+    #[test]
+    fn what_another_process_writes_is_kept_and_an_open_folder_becomes_private() {
+        let folder = std::env::temp_dir().join(format!("waxwing-unfinished-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("a mode");
+        let now = 10 * ABANDONED_AFTER;
+        let unfinished = |at: Millis| folder.join(format!(".{at:015}-0000000a.eml"));
+        let (fresh, old) = (unfinished(now - 1_000), unfinished(now - ABANDONED_AFTER - 1));
+        for file in [&fresh, &old] {
+            std::fs::write(file, "half").expect("a file");
+        }
+        for at in 0..=MAX_FILES {
+            std::fs::write(folder.join(format!("{:015}-0000000b.eml", now + at as Millis)), "x").expect("a file");
+        }
+        write_now(&folder, b"message", now).expect("a file");
+        assert!(fresh.exists() && !old.exists());
+        assert_eq!(std::fs::metadata(&folder).expect("it is there").permissions().mode() & 0o777, 0o700);
+        assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), MAX_FILES + 1, "with the unfinished one");
+        std::fs::remove_dir_all(&folder).expect("it is there");
     }
 }

@@ -26,23 +26,12 @@ const CONNECT: Duration = Duration::from_secs(10);
 const REPLY: Duration = Duration::from_secs(30);
 /// The time limit of the farewell, after the message was accepted.
 const QUIT: Duration = Duration::from_secs(1);
+const STARTTLS: &str = "STARTTLS";
 
 /// Hands a message over to the server. Returns when the server has accepted it.
 pub(super) async fn send(server: &SmtpServer, hello: &str, envelope: &Envelope, message: &[u8]) -> Result<(), MailFailure> {
     let hello = ClientId::Domain(hello.to_owned());
-    let stream = within(CONNECT, "the connection", connect(server)).await?;
-    let mut connection = reply("the greeting", AsyncSmtpConnection::connect_with_transport(stream, &hello)).await?;
-    if server.tls != SmtpTls::Implicit && (server.tls == SmtpTls::Required || connection.can_starttls()) {
-        if !connection.can_starttls() {
-            return Err(MailFailure::temporary("the mail server does not offer STARTTLS"));
-        }
-        let tls = TlsParameters::new(server.host.clone()).map_err(|error| failure("STARTTLS", &error))?;
-        reply("STARTTLS", connection.starttls(tls, &hello)).await?;
-    }
-    if let Some((user, password)) = &server.credentials {
-        let credentials = Credentials::new(user.clone(), password.clone());
-        reply("AUTH", connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials)).await?;
-    }
+    let mut connection = greet(server, &hello).await.map_err(MailFailure::into_temporary)?;
     reply("MAIL FROM", connection.command(Mail::new(envelope.from().cloned(), Vec::new()))).await?;
     for to in envelope.to() {
         reply("RCPT TO", connection.command(Rcpt::new(to.clone(), Vec::new()))).await?;
@@ -52,6 +41,27 @@ pub(super) async fn send(server: &SmtpServer, hello: &str, envelope: &Envelope, 
     // The message is accepted, whatever comes of this.
     drop(tokio::time::timeout(QUIT, connection.quit()).await);
     Ok(())
+}
+
+/// Opens a connection up to the first message. A refusal here is of no message: settings may be wrong, or the server is about to change.
+async fn greet(server: &SmtpServer, hello: &ClientId) -> Result<AsyncSmtpConnection, MailFailure> {
+    let stream = within(CONNECT, "the connection", connect(server)).await?;
+    let mut connection = reply("the greeting", AsyncSmtpConnection::connect_with_transport(stream, hello)).await?;
+    if server.tls != SmtpTls::Implicit && (server.tls == SmtpTls::Required || connection.can_starttls()) {
+        if !connection.can_starttls() {
+            return Err(MailFailure::temporary("the mail server does not offer STARTTLS"));
+        }
+        // Where TLS may be stripped, a verified certificate protects from nobody, and a wrong one would only stop the mail.
+        let tls = TlsParameters::builder(server.host.clone()).dangerous_accept_invalid_certs(server.tls == SmtpTls::IfOffered);
+        let tls = tls.dangerous_accept_invalid_hostnames(server.tls == SmtpTls::IfOffered).build();
+        let tls = tls.map_err(|error| failure(STARTTLS, &error))?;
+        reply(STARTTLS, connection.starttls(tls, hello)).await?;
+    }
+    if let Some((user, password)) = &server.credentials {
+        let credentials = Credentials::new(user.clone(), password.clone());
+        reply("AUTH", connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials)).await?;
+    }
+    Ok(connection)
 }
 
 async fn reply<T>(step: &'static str, answer: impl Future<Output = Result<T, Error>>) -> Result<T, MailFailure> {
@@ -70,7 +80,8 @@ fn failure(step: &str, error: &Error) -> MailFailure {
     let is_permanent = error.is_permanent();
     let reason = match error.status() {
         Some(code) => format!("{step}: the mail server replied {code}"),
-        None if error.is_tls() => format!("{step}: TLS failed"),
+        // The library reports a failed handshake as a failed connection.
+        None if error.is_tls() || step == STARTTLS => format!("{step}: TLS failed"),
         None if error.is_client() => format!("{step}: the mail server does not support it"),
         None => format!("{step}: the connection failed"),
     };

@@ -73,15 +73,31 @@ impl Subject {
         Self::Login(half_digest(&[b"\xffaccount", &account.0.to_be_bytes()]))
     }
 
-    /// A login as it is tried from `address`; all attempts from unknown addresses share one subject.
-    pub fn login_from(login: &str, address: Option<IpAddr>) -> Self {
-        // An address contains no NUL, so no two pairs of network and login give the same bytes.
-        Self::LoginFrom(half_digest(&[network_text(address).as_bytes(), b"\0", login.to_ascii_lowercase().as_bytes()]))
+    /// A mail address that is tried as a login, whether or not an account has it.
+    pub fn login_by(address: &EmailDigest) -> Self {
+        Self::Login(half_digest(&[b"\xffmail", address.as_str().as_bytes()]))
     }
 
-    /// As [`Self::login_from`], for all logins of `account`.
-    pub fn logins_of_from(account: UserId, address: Option<IpAddr>) -> Self {
-        Self::LoginFrom(half_digest(&[b"\xffaccount", &account.0.to_be_bytes(), network_text(address).as_bytes()]))
+    /// All names of `account`: its logins and its mail address.
+    pub fn names_of(account: UserId) -> Self {
+        Self::Login(half_digest(&[b"\xffnames", &account.0.to_be_bytes()]))
+    }
+
+    /// A subject of attempts to log in as they come from `address`; all attempts from unknown addresses share one subject. Other subjects are unchanged.
+    pub fn tried_from(self, address: Option<IpAddr>) -> Self {
+        // The digest has a fixed length, so no two pairs give the same bytes.
+        match self {
+            Self::Login(digest) => Self::LoginFrom(half_digest(&[&digest, network_text(address).as_bytes()])),
+            other => other,
+        }
+    }
+
+    /// A subject that stands in for [`Self::names_of`] where this one has no account, so that both cost the same.
+    pub fn stand_in(self) -> Self {
+        match self {
+            Self::Login(digest) => Self::Login(half_digest(&[b"\xffnobody", &digest])),
+            other => other,
+        }
     }
 
     /// The device with this id, of `account`.

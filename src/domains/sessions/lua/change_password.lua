@@ -1,4 +1,4 @@
--- change_password.lua - replaces the hash of a password, and moves all sessions but one from the account's list to those that end. All tokens of links end.
+-- change_password.lua - replaces the hash of a password, and moves all sessions but one from the account's list to those that end. All links end, sent or not.
 -- KEYS 1 password:{uid}  2 user:{uid}  3 sessions:{uid}  4 sessions_ended:{uid}  5 email:{uid}  6 email_pending:{uid}  7 email_reset:{uid}  8 email_notices:{uid}
 -- ARGV 1 the new hash  2 the new epoch of device tokens  3 absolute lifetime of a session, ms  4 id of the notice, 0 for none  5 time to live of notices, ms
 --   6 the verified hash; '' for a reset  7 the digest of the session that stays, or of the token that resets
@@ -21,10 +21,11 @@ for n = 1, #listed, 2 do
 end
 redis.call('PEXPIRE', KEYS[4], ARGV[3])
 local address = redis.call('HGET', KEYS[5], 'address')
-if address and ARGV[4] ~= '0' and redis.call('HLEN', KEYS[8]) < 100 then
-  redis.call('HSET', KEYS[8], ARGV[4], address)
-  redis.call('PEXPIRE', KEYS[8], ARGV[5])
+if address then note_notice(KEYS[8], ARGV[4], address, ARGV[5]) end
+-- No token is made for a message that waits: the account sends the link again.
+if redis.call('EXISTS', KEYS[6]) == 1 then
+  redis.call('HDEL', KEYS[6], 'token')
+  redis.call('HSET', KEYS[6], 'message', '0')
 end
-redis.call('HDEL', KEYS[6], 'token')
 redis.call('UNLINK', KEYS[7])
 return 1

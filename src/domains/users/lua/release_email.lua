@@ -1,12 +1,14 @@
 -- release_email.lua - releases the claim of an account on an address. The last confirmation stays for as long as an address can be pending since before it.
 -- KEYS 1 email_holder:{digest}
--- ARGV 1 id  2 the version of the account's address with the change that ends the claim  3 1 if the claim was not used  4 time to live, ms
+-- ARGV 1 id  2 the version of the account's address with the change that ends the claim  3 the version of its last confirmation: a later claim was not used; '' for a
+--   claim that was used  4 time to live, ms
 -- Returns 1 | 0 the claim is another one
 if redis.call('HGET', KEYS[1], 'uid') ~= ARGV[1] then return 0 end
-if tonumber(redis.call('HGET', KEYS[1], 'version')) > tonumber(ARGV[2]) then return 0 end
-if ARGV[3] == '1' then
+local version = tonumber(redis.call('HGET', KEYS[1], 'version') or 0)
+if version > tonumber(ARGV[2]) then return 0 end
+if ARGV[3] ~= '' and version > tonumber(ARGV[3]) then
   local before = redis.call('HGET', KEYS[1], 'before')
-  if before == '' then
+  if not before or before == '' then
     redis.call('UNLINK', KEYS[1])
     return 1
   end

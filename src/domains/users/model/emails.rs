@@ -23,6 +23,8 @@ pub(in super::super) struct AccountEmail {
     pub(in super::super) confirmed: Option<(EmailAddress, u64)>,
     /// Rises with every change of the confirmed address, also with one that was cancelled.
     pub(in super::super) version: u64,
+    /// The version with the last confirmation, also after its address was removed; 0 before the first.
+    pub(in super::super) confirmed_by: u64,
 }
 
 /// The pending address of an account.
@@ -53,7 +55,8 @@ pub(in super::super) struct EmailHolder {
 }
 
 impl PendingEmail {
-    /// Whether the address is no longer pending for the account `user`: its time has passed, or another account has confirmed it meanwhile.
+    /// Whether the address is no longer pending for the account `user`: its time has passed, or another account has confirmed it meanwhile, or is about to if it
+    /// holds the address.
     pub(in super::super) fn has_ended(&self, user: UserId, holder: &EmailHolder, now: Millis) -> bool {
         let is_confirmed_since = holder.confirmation.is_some() && holder.confirmation != self.seen && holder.user != Some(user);
         self.until <= now || is_confirmed_since

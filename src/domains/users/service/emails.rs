@@ -55,8 +55,33 @@ pub async fn email_addresses(app: &App, id: UserId) -> Result<EmailAddresses, Er
 
 async fn still_pending(app: &App, id: UserId, pending: Option<PendingEmail>) -> Result<Option<PendingEmail>, Error> {
     let Some(pending) = pending else { return Ok(None) };
-    let holder = emails_store::holder(app.db(), &pending.address.digest()).await?;
-    Ok(Some(pending).filter(|pending| !pending.has_ended(id, &holder, app.now())))
+    Ok(if state(app, id, &pending).await? == PendingState::Ended { None } else { Some(pending) })
+}
+
+/// Whether an address is still pending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PendingState {
+    Pending,
+    /// Another account has claimed it, and has not confirmed it yet.
+    Contested,
+    Ended,
+}
+
+/// Whether an address is still pending for the account `id`. A read; two more if somebody else has claimed or confirmed it meanwhile.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub(super) async fn state(app: &App, id: UserId, pending: &PendingEmail) -> Result<PendingState, Error> {
+    let address = pending.address.digest();
+    let holder = emails_store::holder(app.db(), &address).await?;
+    if !pending.has_ended(id, &holder, app.now()) {
+        return Ok(PendingState::Pending);
+    }
+    let is_claimed = pending.until > app.now() && holder.user.is_some();
+    if is_claimed && find_confirmed(app, &address).await?.is_none() {
+        return Ok(PendingState::Contested);
+    }
+    Ok(PendingState::Ended)
 }
 
 /// The account that has confirmed an address, with the id of the confirmation. Two reads, whether or not there is one.
@@ -76,7 +101,7 @@ pub(super) async fn find_confirmed(app: &App, address: &EmailDigest) -> Result<O
 ///
 /// # Errors
 /// `INVALID_EMAIL`; `WRONG_CREDENTIALS` at `password`, charged as a failed log-in; `FORBIDDEN` if the account has no password; `RATE_LIMITED`;
-/// `UNAUTHENTICATED` if the account was deleted; `OVERLOADED` if other requests change the address again and again meanwhile.
+/// `UNAUTHENTICATED` if the account was deleted; `OVERLOADED` if the password was changed meanwhile, or other requests change the address again and again.
 pub async fn change_email(
     app: &App,
     id: UserId,
@@ -85,30 +110,43 @@ pub async fn change_email(
     (session, from): (Option<SessionId>, Option<IpAddr>),
 ) -> Outcome<()> {
     let address = email.map(model::check_email).transpose()?;
-    passwords::verify_password(app, id, password, session).await?;
+    let verified = passwords::verify_field(app, id, password, session, "password").await?;
     match address {
-        Some(address) => request_email(app, id, address, from).await,
+        Some(address) => request_email(app, (id, verified.device_epoch()), address, from).await,
         None => remove_email(app, id).await,
     }
 }
 
-async fn request_email(app: &App, id: UserId, address: EmailAddress, from: Option<IpAddr>) -> Outcome<()> {
-    let account = emails_store::account(app.db(), id).await?;
-    if account.confirmed.is_some_and(|(confirmed, _)| confirmed.digest() == address.digest()) {
-        return Ok(emails_store::remove_pending(app.db(), id).await?);
-    }
-    charge(app, &link_charges(&address.digest(), Some(id), from)).await?;
-    let notice = begin_notice(app, id, MailKind::EmailChangeRequested).await?;
-    let (message, lease) = begin_link(app, id).await?;
-    let pending = new_pending(app, address, message).await?;
-    if !emails_store::set_pending(app.db(), id, &pending, Notice::id(notice.as_ref())).await? {
+async fn request_email(app: &App, (id, epoch): (UserId, &str), address: EmailAddress, from: Option<IpAddr>) -> Outcome<()> {
+    let mut is_charged = false;
+    for _ in 0..ATTEMPTS {
+        let account = emails_store::account(app.db(), id).await?;
+        if account.confirmed.is_some_and(|(confirmed, _)| confirmed.digest() == address.digest()) {
+            return Ok(emails_store::remove_pending(app.db(), id).await?);
+        }
+        if !std::mem::replace(&mut is_charged, true) {
+            charge(app, &link_charges(&address.digest(), Some(id), from)).await?;
+        }
+        let notice = begin_notice(app, id, MailKind::EmailChangeRequested).await?;
+        let (message, lease) = begin_link(app, id).await?;
+        let pending = new_pending(app, address.clone(), message).await?;
+        let result = emails_store::set_pending(app.db(), id, &pending, (account.version, epoch), Notice::id(notice.as_ref())).await?;
+        if result == EmailChangeResult::Changed {
+            Notice::send(notice, app).await;
+            lease.hand_over(app, Default::default()).await;
+            return Ok(());
+        }
         Notice::cancel(notice, app);
         lease.ack(app);
-        return Err(Error::Unauthenticated.into());
+        match result {
+            EmailChangeResult::NoAccount => return Err(Error::Unauthenticated.into()),
+            // The password that was verified is perhaps no longer the account's.
+            EmailChangeResult::PasswordChanged => return Err(Error::Overloaded.into()),
+            // A link was followed meanwhile, perhaps the one to this address.
+            _ => {}
+        }
     }
-    Notice::send(notice, app).await;
-    lease.hand_over(app, Default::default()).await;
-    Ok(())
+    Err(Error::Overloaded.into())
 }
 
 async fn remove_email(app: &App, id: UserId) -> Outcome<()> {
@@ -130,7 +168,7 @@ async fn remove_email(app: &App, id: UserId) -> Outcome<()> {
         }
         Notice::send(notice, app).await;
         if let Some(released) = released {
-            emails_store::release(app.db(), &released, (id, version), false).await?;
+            emails_store::release(app.db(), &released, (id, version), None).await?;
         }
         lease.ack(app);
         return Ok(());
@@ -150,17 +188,19 @@ pub async fn confirm_email(app: &App, token: &str) -> Outcome<UserId> {
         let is_valid = |it: &PendingEmail| it.token.as_deref() == Some(token.as_str()) && it.until > app.now();
         let pending = pending.filter(is_valid).ok_or_else(model::invalid_token)?;
         let confirmation = app.next_id().await?;
+        let address = pending.address.digest();
         let change = Confirmation {
             id,
-            address: pending.address.digest(),
-            released: account.confirmed.map(|(address, _)| address.digest()),
+            // The address that is confirmed again is not released.
+            released: account.confirmed.map(|(before, _)| before.digest()).filter(|before| *before != address),
+            address,
             versions: (account.version, account.version + 1),
             confirmation,
         };
         match change.make(app, &token, pending.seen).await? {
             EmailChangeResult::Changed => return Ok(id),
             EmailChangeResult::VersionChanged => {}
-            EmailChangeResult::NoAccount | EmailChangeResult::TokenUsed => return Err(model::invalid_token().into()),
+            _ => return Err(model::invalid_token().into()),
         }
     }
     Err(Error::Overloaded.into())
@@ -199,7 +239,7 @@ impl Confirmation {
         if result == EmailChangeResult::Changed {
             Notice::send(notice, app).await;
             if let Some(released) = &released {
-                emails_store::release(app.db(), released, (id, version), false).await?;
+                emails_store::release(app.db(), released, (id, version), None).await?;
             }
         } else {
             Notice::cancel(notice, app);
@@ -245,11 +285,13 @@ pub async fn settle_email_claim(
             }
         }
         let confirmed = account.confirmed.filter(|_| exists).map(|(address, _)| address.digest());
-        for (address, unused) in claimed.map(|it| (it, true)).into_iter().chain(released.map(|it| (it, false))) {
+        let committed = account.confirmed_by;
+        let claims = claimed.map(|it| (it, Some(committed))).into_iter().chain(released.map(|it| (it, None)));
+        for (address, committed) in claims {
             if confirmed.as_ref() == Some(address) {
                 claim_email(app, id).await?;
             } else {
-                emails_store::release(app.db(), address, (id, version), unused).await?;
+                emails_store::release(app.db(), address, (id, version), committed).await?;
             }
         }
         return Ok(());
@@ -316,7 +358,7 @@ pub async fn purge_email(app: &App, id: UserId) -> Result<(), Error> {
         let (released, version) = (Some(address.digest()), account.version);
         let task = MailTask::Claim { user: id, claimed: None, released, version };
         let subtasks = journal::begin_subtasks(app, [Task::Mail(task)]).await?;
-        emails_store::release(app.db(), &address.digest(), (id, version), false).await?;
+        emails_store::release(app.db(), &address.digest(), (id, version), None).await?;
         emails_store::purge(app.db(), id).await?;
         subtasks.ack(app);
         return Ok(());

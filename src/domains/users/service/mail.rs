@@ -3,7 +3,7 @@
 use super::super::model::{self, User};
 use super::super::store;
 use super::super::store::emails as emails_store;
-use super::emails;
+use super::emails::{self, PendingState};
 use crate::app::App;
 use crate::base::email::{EmailAddress, EmailDigest};
 use crate::base::error::{Error, Outcome};
@@ -27,26 +27,32 @@ pub async fn request_password_reset(app: &App, email: &str, from: Option<IpAddr>
     Ok(journal::enqueue(app, Task::Mail(MailTask::Reset { address })).await?)
 }
 
-/// Enqueues the message that resets a password, if an account has confirmed the address. Two reads, and an entry of the journal.
+/// Enqueues the message that resets a password, if an account has confirmed the address. Three reads, and an entry of the journal.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OVERLOADED`: call it again.
 pub async fn settle_reset_request(app: &App, address: &EmailDigest) -> Result<(), Error> {
     let Some((user, message)) = emails::find_confirmed(app, address).await? else { return Ok(()) };
-    let task = MailTask::Message { user, kind: MailKind::ResetPassword, message };
+    let epoch = store::device_epoch(app.db(), user).await?;
+    let task = MailTask::Message { user, kind: MailKind::ResetPassword, message, epoch };
     journal::enqueue(app, Task::Mail(task)).await
 }
 
-/// Hands a message over, unless there is no longer a reason for it. A token is made now, and only its digest is stored. Returns why the message was not handed
-/// over.
+/// Hands a message over, unless there is no longer a reason for it. A token is made now, and only its digest is stored. A reset is for the password that the
+/// account had with this `epoch` of device tokens. Returns why the message was not handed over.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
-pub async fn deliver(app: &App, user: UserId, kind: MailKind, message: u64) -> Result<Option<MailFailure>, Error> {
+pub async fn deliver(
+    app: &App,
+    user: UserId,
+    (kind, message): (MailKind, u64),
+    epoch: &str,
+) -> Result<Option<MailFailure>, Error> {
     let Some(account) = store::get(app.db(), user).await? else { return Ok(None) };
     match kind {
         MailKind::ConfirmEmail => deliver_link(app, &account, message).await,
-        MailKind::ResetPassword => deliver_reset(app, &account, message).await,
+        MailKind::ResetPassword => deliver_reset(app, &account, (message, epoch)).await,
         kind => {
             let Some(to) = emails_store::notice(app.db(), user, message).await? else { return Ok(None) };
             let failure = hand_over(app, kind, &account, to, None).await?;
@@ -63,9 +69,10 @@ async fn deliver_link(app: &App, account: &User, message: u64) -> Result<Option<
     let (_, pending) = emails_store::both(app.db(), account.id).await?;
     let Some(pending) = pending.filter(|pending| pending.message == message) else { return Ok(None) };
     let address = pending.address.digest();
-    let holder = emails_store::holder(app.db(), &address).await?;
-    if pending.has_ended(account.id, &holder, app.now()) {
-        return Ok(None);
+    match emails::state(app, account.id, &pending).await? {
+        PendingState::Pending => {}
+        PendingState::Contested => return Ok(Some(MailFailure::temporary("the address is claimed by another account"))),
+        PendingState::Ended => return Ok(None),
     }
     let confirmed = emails::find_confirmed(app, &address).await?.filter(|(other, _)| *other != account.id);
     if let Some((other, _)) = confirmed
@@ -81,12 +88,12 @@ async fn deliver_link(app: &App, account: &User, message: u64) -> Result<Option<
     hand_over(app, MailKind::ConfirmEmail, account, pending.address, Some(token)).await
 }
 
-/// Sends the link that resets the password of an account, while its address is the one with this confirmation.
-async fn deliver_reset(app: &App, account: &User, confirmation: u64) -> Result<Option<MailFailure>, Error> {
+/// Sends the link that resets the password of an account, while its address is the one with this confirmation, and its password the one of this epoch.
+async fn deliver_reset(app: &App, account: &User, (confirmation, epoch): (u64, &str)) -> Result<Option<MailFailure>, Error> {
     let confirmed = emails_store::account(app.db(), account.id).await?.confirmed;
     let Some((to, _)) = confirmed.filter(|(_, current)| *current == confirmation) else { return Ok(None) };
     let (token, digest) = model::new_token(account.id);
-    if !emails_store::issue_reset(app.db(), account.id, confirmation, &digest, app.now()).await? {
+    if !emails_store::issue_reset(app.db(), account.id, (confirmation, epoch), &digest, app.now()).await? {
         return Ok(None);
     }
     hand_over(app, MailKind::ResetPassword, account, to, Some(token)).await

@@ -44,7 +44,7 @@ pub async fn begin_notice(app: &App, user: UserId, kind: MailKind) -> Result<Opt
         return Ok(None);
     }
     let id = app.next_id().await?;
-    let lease = journal::begin_deletion(app, Task::Mail(MailTask::Message { user, kind, message: id })).await?;
+    let lease = journal::begin_deletion(app, Task::Mail(MailTask::message(user, kind, id))).await?;
     Ok(Some(Notice { id, lease }))
 }
 
@@ -54,6 +54,6 @@ pub async fn begin_notice(app: &App, user: UserId, kind: MailKind) -> Result<Opt
 /// As [`journal::begin`].
 pub(super) async fn begin_link(app: &App, user: UserId) -> Result<(u64, EntryLease), Error> {
     let message = app.next_id().await?;
-    let task = MailTask::Message { user, kind: MailKind::ConfirmEmail, message };
+    let task = MailTask::message(user, MailKind::ConfirmEmail, message);
     Ok((message, journal::begin(app, Task::Mail(task)).await?))
 }

@@ -1,6 +1,6 @@
 //! Passwords of accounts: their verification for actions that a session does not suffice for, and new hashes.
 
-use super::super::attempt::{Attempt, KnownDevice, TriedLogin};
+use super::super::attempt::{Attempt, KnownDevice, Target};
 use super::super::device::DeviceTokens;
 pub use super::super::model::invalid_token;
 use super::super::model::{self, PasswordRecord, User};
@@ -32,6 +32,11 @@ impl VerifiedPassword {
     /// The hash that the password was compared with.
     pub fn hash(&self) -> &str {
         &self.record.hash
+    }
+
+    /// The epoch of the account's device tokens when the password was verified. Every change of the password changes it.
+    pub fn device_epoch(&self) -> &str {
+        &self.record.device_epoch
     }
 
     /// Hashes a new password that [`check_new`] has accepted, and issues a token for the device with the token `device`: a known one stays the same device.
@@ -99,7 +104,7 @@ pub async fn verify_field(
 ) -> Outcome<VerifiedPassword> {
     let user = store::get(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
     let known = session.map(|session| KnownDevice { account: id, bucket: Subject::session(id, session) });
-    let attempt = Attempt::begin(app, TriedLogin::Account(id), None, known).await?;
+    let attempt = Attempt::begin(app, Target::own(id), None, known).await?;
     let comparison = async {
         let Some(record) = store::password_record(app.db(), id).await? else { return Ok(None) };
         let tried = model::password(password).unwrap_or_default();

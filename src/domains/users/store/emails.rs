@@ -10,27 +10,33 @@ use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use redis::{Cmd, Value, cmd};
 
-static SET_PENDING: Script = Script::new(include_str!("../lua/set_pending_email.lua"));
+/// Shared by the scripts of changes that are told; see its file.
+pub const NOTICE_PRELUDE: &str = include_str!("../lua/email_notice.lua");
+
+static SET_PENDING: Script = Script::after(NOTICE_PRELUDE, include_str!("../lua/set_pending_email.lua"));
 static RENEW_PENDING: Script = Script::new(include_str!("../lua/renew_pending_email.lua"));
 static ISSUE_EMAIL_TOKEN: Script = Script::allow_oom(include_str!("../lua/issue_email_token.lua"));
 static ISSUE_RESET_TOKEN: Script = Script::allow_oom(include_str!("../lua/issue_reset_token.lua"));
 static CLAIM_EMAIL: Script = Script::new(include_str!("../lua/claim_email.lua"));
 static RELEASE_EMAIL: Script = Script::allow_oom(include_str!("../lua/release_email.lua"));
-static CONFIRM_EMAIL: Script = Script::allow_oom(include_str!("../lua/confirm_email.lua"));
-static REMOVE_EMAIL: Script = Script::allow_oom(include_str!("../lua/remove_email.lua"));
+static CONFIRM_EMAIL: Script = Script::allow_oom_after(NOTICE_PRELUDE, include_str!("../lua/confirm_email.lua"));
+static REMOVE_EMAIL: Script = Script::allow_oom_after(NOTICE_PRELUDE, include_str!("../lua/remove_email.lua"));
 static CANCEL_CHANGE: Script = Script::allow_oom(include_str!("../lua/cancel_email_change.lua"));
 
 /// A message that tells an account of a change, if it has a confirmed address: its id, or 0 for none.
 pub(in super::super) type NoticeId = u64;
 
 fn get_account(id: UserId) -> Cmd {
-    cmd("HMGET").arg(keys::email(id)).arg("address").arg("confirmation").arg("version").take()
+    cmd("HMGET").arg(keys::email(id)).arg(&["address", "confirmation", "version", "confirmed"]).take()
 }
 
+type AccountReply = (Option<String>, Option<u64>, Option<u64>, Option<u64>);
+
 fn account_of(reply: Value) -> Result<AccountEmail, Error> {
-    let (address, confirmation, version): (Option<String>, Option<u64>, Option<u64>) = decode::value(reply)?;
+    let (address, confirmation, version, confirmed_by): AccountReply = decode::value(reply)?;
     let address = address.as_deref().and_then(EmailAddress::parse);
-    Ok(AccountEmail { confirmed: address.zip(confirmation), version: version.unwrap_or(0) })
+    let (version, confirmed_by) = (version.unwrap_or(0), confirmed_by.unwrap_or(0));
+    Ok(AccountEmail { confirmed: address.zip(confirmation), version, confirmed_by })
 }
 
 fn get_pending(id: UserId) -> Cmd {
@@ -79,11 +85,17 @@ pub(in super::super) fn pending_fields(pending: &PendingEmail) -> Vec<(&'static 
     ]
 }
 
-/// Sets the pending address of an account; `false` if there is no such account. One script.
-pub(in super::super) async fn set_pending(db: &Db, id: UserId, pending: &PendingEmail, notice: NoticeId) -> Result<bool, Error> {
+/// Sets the pending address of an account, while its confirmed one has this version, and its device tokens have this epoch. One script.
+pub(in super::super) async fn set_pending(
+    db: &Db,
+    id: UserId,
+    pending: &PendingEmail,
+    (version, epoch): (u64, &str),
+    notice: NoticeId,
+) -> Result<EmailChangeResult, Error> {
     let keys = [keys::user(id), keys::email(id), keys::pending_email(id), keys::email_notices(id)];
-    let call = Call::new(&SET_PENDING, keys).arg(PENDING_EMAIL_TTL).arg(notice).arg(NOTICE_TTL);
-    db.call(call.arg(&pending_fields(pending)[..])).await
+    let call = Call::new(&SET_PENDING, keys).arg(version).arg(epoch).arg(PENDING_EMAIL_TTL).arg(notice).arg(NOTICE_TTL);
+    run_change(db, call.arg(&pending_fields(pending)[..])).await
 }
 
 /// Renews a pending address for another message; `false` if another message, or none, is its last one. One script.
@@ -115,17 +127,18 @@ pub(in super::super) async fn issue_confirmation(
     db.call(call.arg(now + PENDING_EMAIL_TTL).arg(PENDING_EMAIL_TTL)).await
 }
 
-/// Stores the digest of a token that resets the password; `false` if the account has another confirmed address. One script.
+/// Stores the digest of a token that resets the password; `false` if the account has another confirmed address, or another epoch of
+/// device tokens. One script.
 pub(in super::super) async fn issue_reset(
     db: &Db,
     id: UserId,
-    confirmation: u64,
+    (confirmation, epoch): (u64, &str),
     digest: &str,
     now: Millis,
 ) -> Result<bool, Error> {
     let keys = [keys::user(id), keys::email(id), keys::password_reset(id)];
     let call = Call::new(&ISSUE_RESET_TOKEN, keys).arg(confirmation).arg(digest);
-    db.call(call.arg(now + RESET_TTL).arg(RESET_TTL)).await
+    db.call(call.arg(now + RESET_TTL).arg(RESET_TTL).arg(epoch)).await
 }
 
 /// Whether a token with this digest resets the password of an account now. One command.
@@ -165,16 +178,17 @@ pub(in super::super) async fn claim(
     })
 }
 
-/// Releases the claim of an account on an address, up to this version of its address; an `unused` one as if it had not been made. One script; repeating it
-/// changes nothing.
+/// Releases the claim of an account on an address, up to this version of its address. With the version of the last confirmation, `committed`, a
+/// later claim was not used, and is released as if it had not been made. One script; repeating it changes nothing.
 pub(in super::super) async fn release(
     db: &Db,
     address: &EmailDigest,
     (id, version): (UserId, u64),
-    unused: bool,
+    committed: Option<u64>,
 ) -> Result<(), Error> {
-    let call = Call::new(&RELEASE_EMAIL, [keys::email_holder(address)]).arg(id.0).arg(version).arg(u8::from(unused));
-    db.call::<u64>(call.arg(PENDING_EMAIL_TTL)).await.map(drop)
+    let call = Call::new(&RELEASE_EMAIL, [keys::email_holder(address)]).arg(id.0).arg(version);
+    let committed = committed.map(|version| version.to_string()).unwrap_or_default();
+    db.call::<u64>(call.arg(committed).arg(PENDING_EMAIL_TTL)).await.map(drop)
 }
 
 /// The result of a change of the confirmed address.
@@ -186,6 +200,8 @@ pub(in super::super) enum EmailChangeResult {
     TokenUsed,
     /// The version is another one than the one that was read.
     VersionChanged,
+    /// The epoch of device tokens is another one than when the password was verified.
+    PasswordChanged,
 }
 
 async fn run_change(db: &Db, call: Call) -> Result<EmailChangeResult, Error> {
@@ -193,6 +209,7 @@ async fn run_change(db: &Db, call: Call) -> Result<EmailChangeResult, Error> {
         0 => EmailChangeResult::NoAccount,
         2 => EmailChangeResult::TokenUsed,
         3 => EmailChangeResult::VersionChanged,
+        4 => EmailChangeResult::PasswordChanged,
         _ => EmailChangeResult::Changed,
     })
 }
