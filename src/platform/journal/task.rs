@@ -1,9 +1,9 @@
 //! Tasks of the journal: plain types.
 
 use super::mail_task::MailTask;
+use super::queue::Queue;
 use crate::base::audience::ChosenAudience;
 use crate::base::ids::{CampaignId, ChatId, CommentId, StatusId, UserId, UserListId, WebsiteId};
-use crate::base::named::named_enum;
 use serde::{Deserialize, Serialize};
 
 /// A feed of statuses and its owner.
@@ -292,18 +292,6 @@ pub enum Task {
         /// The account to which the first one has it.
         to: UserId,
     },
-}
-
-named_enum! {
-    /// The queues. They have separate workers, so long tasks do not delay short ones.
-    pub enum Queue {
-        /// The rest of a change whose response was already sent.
-        Short = "short",
-        /// Long tasks: backfills, changes of the fan-out mode, branches and threads of comments, deletions of accounts.
-        Long = "long",
-        /// Messages: a mail server that hangs delays nothing else.
-        Mail = "mail",
-    }
 }
 
 impl Task {
