@@ -73,12 +73,7 @@ impl Attempt {
     ///
     /// # Errors
     /// `RATE_LIMITED`, and nothing is charged; `STORAGE_UNAVAILABLE`.
-    pub(super) async fn begin(
-        app: &App,
-        tried: Target,
-        from: Option<IpAddr>,
-        known: Option<KnownDevice>,
-    ) -> Result<Self, Error> {
+    pub(super) async fn begin(app: &App, tried: Target, from: Option<IpAddr>, known: Option<KnownDevice>) -> Result<Self, Error> {
         let mut charged: Vec<Charge> = known.iter().map(|known| (Limit::LogInsOfDevice, known.bucket)).collect();
         if let Some(running) = known.and_then(|known| app.extension::<RunningAttempts>().start(known.account)) {
             charge(app, &charged).await?;

@@ -129,7 +129,9 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
     };
     let (attempt, (right, stored, tried)) = attempt.run_or_refund(app, comparison).await?;
     let is_right = right && !attempt.is_exhausted();
-    let (true, StoredLogin { id: Some(id), password: Some(password) }) = (is_right, stored) else { return Err(wrong_credentials()) };
+    let (true, StoredLogin { id: Some(id), password: Some(password) }) = (is_right, stored) else {
+        return Err(wrong_credentials());
+    };
     let user = store::get(app.db(), id).await?.ok_or_else(wrong_credentials)?;
     attempt.refund(app).await;
     let password = passwords::update_outdated_hash(app, id, password, tried).await;

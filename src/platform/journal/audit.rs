@@ -2,7 +2,7 @@
 
 use super::keys::{self, KeyKind};
 use super::model::{JournalEntry, LEASE};
-use super::task::Queue;
+use super::queue::Queue;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::Millis;
 use crate::base::error::Error;

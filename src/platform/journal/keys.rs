@@ -1,7 +1,7 @@
 //! The keys of the journal.
 
 use super::model::SHARDS;
-use super::task::Queue;
+use super::queue::Queue;
 use crate::base::audit;
 use crate::db::spread;
 

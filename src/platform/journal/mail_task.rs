@@ -1,6 +1,6 @@
 //! Tasks of mail: messages, and claims of addresses. None names an address: a digest is not printed.
 
-use super::task::Queue;
+use super::queue::Queue;
 use crate::base::email::EmailDigest;
 use crate::base::ids::UserId;
 use crate::base::mail::MailKind;

@@ -65,11 +65,13 @@ pub mod retention;
 mod keys;
 mod mail_task;
 mod model;
+mod queue;
 pub mod service;
 mod store;
 mod task;
 
 pub use mail_task::MailTask;
 pub use model::{Copies, DeadLetter, JournalEntry, LEASE, Progress, RETENTION};
+pub use queue::Queue;
 pub use service::EntryLease;
-pub use task::{Feed, Queue, RelationKind, Task};
+pub use task::{Feed, RelationKind, Task};

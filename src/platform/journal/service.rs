@@ -2,8 +2,9 @@
 //! to the function that settles it.
 
 use super::model::{DeadLetter, JournalEntry, LEASE, MAX_CLAIMS, MAX_TRIES, Progress};
+use super::queue::Queue;
 use super::store;
-use super::task::{Queue, Task};
+use super::task::Task;
 use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::{Error, Refusal};

@@ -2,7 +2,8 @@
 
 use super::keys;
 use super::model::{Copies, DeadLetter, JournalEntry, MAX_DEAD, MAX_ENTRIES, SHARDS, shard_of};
-use super::task::{Queue, Task};
+use super::queue::Queue;
+use super::task::Task;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::db::script::{Call, Script};

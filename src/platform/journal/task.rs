@@ -1,10 +1,10 @@
 //! Tasks of the journal: plain types.
 
 use super::mail_task::MailTask;
+use super::queue::Queue;
 use crate::base::audience::ChosenAudience;
 use crate::base::chat_event::ChatEvent;
 use crate::base::ids::{CampaignId, ChatId, CommentId, StatusId, UserId, UserListId, WebsiteId};
-use crate::base::named::named_enum;
 use serde::{Deserialize, Serialize};
 
 /// A feed of statuses and its owner.
@@ -286,18 +286,6 @@ pub enum Task {
         /// The account to which the first one has it.
         to: UserId,
     },
-}
-
-named_enum! {
-    /// The queues. They have separate workers, so long tasks do not delay short ones.
-    pub enum Queue {
-        /// The rest of a change whose response was already sent.
-        Short = "short",
-        /// Long tasks: backfills, changes of the fan-out mode, deletions of accounts and of branches and threads of comments.
-        Long = "long",
-        /// Messages: a mail server that hangs delays nothing else.
-        Mail = "mail",
-    }
 }
 
 impl Task {

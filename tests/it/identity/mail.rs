@@ -115,7 +115,10 @@ async fn a_refused_message_is_listed_at_once_and_can_be_retried() {
         assert!(listed.contains("55") && !listed.contains("zqada") && !listed.contains("user>"), "{listed}");
         assert_eq!(dead_letters(&app).await.len(), 1);
         mail.set(MailBehavior::Accept);
-        assert_eq!(tasks(&app, &["retry"]).0, 0);
+        // As `waxwing tasks retry`, by the clock of the test.
+        for letter in journal::list_dead_letters(&app.app).await.expect("a store") {
+            assert!(journal::retry_dead_letter(&app.app, letter.entry).await.expect("a store"));
+        }
         app.drain().await;
         let token = mail.take().pop().expect("a message").token("/confirm-email");
         assert_eq!(confirm_email(&ada, &token).await["account"]["email"], "zqada@example.org");

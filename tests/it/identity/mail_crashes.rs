@@ -101,6 +101,11 @@ async fn crash_at_each_write(change: Change) {
         let when = format!("{change:?} after {writes} writes");
         app.redis.restore(&before);
         world.mail.take();
+        if change == Change::Reset {
+            // The clock has moved on since the link was sent.
+            let until = (app.app.now() + 1_800_000).to_string();
+            app.redis.run::<()>(&["HSET", &format!("email_reset:{{{}}}", world.id.0), "until", &until]);
+        }
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;
         let target = app.redis.tcp_url(crash_proxy.port).parse().expect("an address");
         let timing = Timing { connections: 1, ..LONG_TIMEOUTS };

@@ -130,7 +130,8 @@ async fn request_email(app: &App, (id, epoch): (UserId, &str), address: EmailAdd
         let notice = begin_notice(app, id, MailKind::EmailChangeRequested).await?;
         let (message, lease) = begin_link(app, id).await?;
         let pending = new_pending(app, address.clone(), message).await?;
-        let result = emails_store::set_pending(app.db(), id, &pending, (account.version, epoch), Notice::id(notice.as_ref())).await?;
+        let result =
+            emails_store::set_pending(app.db(), id, &pending, (account.version, epoch), Notice::id(notice.as_ref())).await?;
         if result == EmailChangeResult::Changed {
             Notice::send(notice, app).await;
             lease.hand_over(app, Default::default()).await;
