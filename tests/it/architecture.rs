@@ -449,6 +449,7 @@ fn no_script_and_no_pattern_is_built_from_strings() {
                     "CHAT_PRELUDE",
                     "LOG_PRELUDE",
                     "LOGIN_PRELUDE",
+                    "EMAIL_NOTICE_PRELUDE",
                 ]
                 .iter()
                 .any(begun)

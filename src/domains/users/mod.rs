@@ -50,4 +50,4 @@ pub use load::{LoginFetcher, UserFetcher};
 pub use model::{
     AuthenticatedUser, EmailAddresses, LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders, NOTICE_TTL, User, is_login,
 };
-pub use store::emails::NOTICE_PRELUDE as EMAIL_NOTICE_PRELUDE;
+pub use store::emails::EMAIL_NOTICE_PRELUDE;

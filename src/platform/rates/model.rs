@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn attempts_on_one_account_from_one_network_share_a_subject() {
-        let from = |login, address: &str| Subject::login_from(login, Some(address.parse().expect("an address")));
+        let from = |login, address: &str| Subject::login(login).tried_from(Some(address.parse().expect("an address")));
         assert_eq!(from("Ada", "192.0.2.1"), from("aDA", "::ffff:192.0.2.1"));
         assert_eq!(from("ada", "2001:db8:1:2::3"), from("ada", "2001:db8:1:2:ffff::"), "a /64 is one client");
         let all = [
@@ -253,13 +253,17 @@ mod tests {
             from("bob", "192.0.2.1"),
             from("ada", "2001:db8:1:2::"),
             from("ada", "2001:db8:1:3::"),
-            Subject::login_from("ada", None),
+            Subject::login("ada").tried_from(None),
             Subject::login("ada"),
             Subject::logins_of(UserId(1)),
             Subject::logins_of(UserId(2)),
-            Subject::logins_of_from(UserId(1), None),
-            Subject::logins_of_from(UserId(1), Some([192, 0, 2, 1].into())),
-            Subject::logins_of_from(UserId(2), Some([192, 0, 2, 1].into())),
+            Subject::logins_of(UserId(1)).tried_from(None),
+            Subject::logins_of(UserId(1)).tried_from(Some([192, 0, 2, 1].into())),
+            Subject::logins_of(UserId(2)).tried_from(Some([192, 0, 2, 1].into())),
+            Subject::names_of(UserId(1)),
+            Subject::names_of(UserId(1)).tried_from(Some([192, 0, 2, 1].into())),
+            Subject::login("ada").stand_in(),
+            Subject::login_by(&EmailDigest("ada".into())),
             Subject::device(UserId(1), 2),
             Subject::device(UserId(2), 1),
             Subject::session(UserId(1), SessionId(2)),

@@ -4,7 +4,7 @@ use super::{
     DAY_MS, RIGHT, another_session, assert_no_findings, assert_refused, change_email, change_password, confirm_email, confirmed,
     emails_of, log_in, request_reset, reset, run, sign_up_with,
 };
-use crate::support::{Actor, MailServer, ReceivedMail, TestApp, error_codes, user_error_codes};
+use crate::support::{Actor, MailBehavior, MailServer, ReceivedMail, TestApp, error_codes, user_error_codes};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
 use waxwing::base::rate_limits::{Limit, RateLimits};
@@ -366,10 +366,44 @@ async fn failed_log_ins_count_together_by_login_and_address() {
     for login in ["ada", "ada@example.org", "ADA@example.org"] {
         assert_eq!(user_error_codes(&log_in(&app, login, "wrong").await), ["WRONG_CREDENTIALS"], "{login}");
     }
+    // No name has used up its own attempts: a refusal would tell that both are of one account.
     for login in ["ada", "ada@example.org"] {
-        let input = json!({ "input": { "login": login, "password": RIGHT } });
-        assert_eq!(error_codes(&app.anonymous().run("LogIn", input).await), ["RATE_LIMITED"], "{login}");
+        assert_eq!(user_error_codes(&log_in(&app, login, RIGHT).await), ["WRONG_CREDENTIALS"], "{login}");
     }
+}
+
+#[tokio::test]
+async fn failed_log_ins_by_an_address_are_limited_alike_whether_or_not_an_account_has_it() {
+    let limit = |limit: Limit| if limit == Limit::LogIns { "3/1h".parse().expect("a quota") } else { limit.default_quota() };
+    let mail = MailServer::start().await;
+    let app = TestApp::with(Config { rates: Some(RateLimits::new(limit)), ..mail.config() }).await;
+    confirmed(&app, &mail, "ada", "ada@xn--bcher-kva.example").await;
+    for name in ["ada", "nobody"] {
+        for spelling in ["@xn--bcher-kva.example", "@b\u{fc}cher.example", "@B\u{fc}cher.example"] {
+            let login = format!("{name}{spelling}");
+            assert_eq!(user_error_codes(&log_in(&app, &login, "wrong").await), ["WRONG_CREDENTIALS"], "{login}");
+        }
+        let input = json!({ "input": { "login": format!(" {name}@xn--bcher-kva.example"), "password": "wrong" } });
+        assert_eq!(error_codes(&app.anonymous().run("LogIn", input).await), ["RATE_LIMITED"], "{name}");
+    }
+}
+
+/// Somebody who has the password asks for an address of their own; the mail server takes the message only after the password was changed.
+#[tokio::test]
+async fn a_link_that_waits_is_not_sent_after_the_password_was_changed() {
+    let (app, mail) = start().await;
+    let ada = confirmed(&app, &mail, "ada", "ada@example.org").await;
+    mail.set(MailBehavior::Reply("451 4.3.0 later"));
+    change_email(&ada, json!("thief@example.org")).await;
+    request_reset(&app, "ada@example.org").await;
+    app.drain().await;
+    change_password(&ada, RIGHT, NEW).await;
+    mail.set(MailBehavior::Accept);
+    app.clock.advance(60_000);
+    assert_eq!(sent(&app, &mail).await, [row("ada@example.org", REQUESTED), row("ada@example.org", PASSWORD)]);
+    // The owner may have asked for it: the link is sent again when it is asked for.
+    assert_eq!(resend(&ada).await["sentTo"], "thief@example.org");
+    assert_eq!(sent(&app, &mail).await, [row("thief@example.org", CONFIRM)]);
 }
 
 #[tokio::test]

@@ -112,7 +112,8 @@ async fn a_refused_message_is_listed_at_once_and_can_be_retried() {
         app.drain().await;
         let (code, listed) = tasks(&app, &[]);
         assert!(code == 1 && listed.contains("ConfirmEmail") && listed.contains(&ada.user_id().0.to_string()), "{listed}");
-        assert!(listed.contains("55") && !listed.contains("zqada") && !listed.contains("user>"), "{listed}");
+        let reply = if matches!(behavior, MailBehavior::Reply(_)) { "replied 550" } else { "replied 554" };
+        assert!(listed.contains(reply) && !listed.contains("zqada") && !listed.contains("user>"), "{listed}");
         assert_eq!(dead_letters(&app).await.len(), 1);
         mail.set(MailBehavior::Accept);
         // As `waxwing tasks retry`, by the clock of the test.
@@ -274,7 +275,7 @@ fn wrong_settings_of_mail_are_refused_at_start() {
     assert!(refused(&["--smtp-url", "smtp://localhost"]).contains("--mail-from"));
     assert!(refused(&["--smtp-url", "smtp://localhost", "--mail-from", "nobody"]).contains("--mail-from"));
     let wrong = refused(&["--smtp-url", "http://u:zqsecret@localhost", "--mail-from", "a@example.org"]);
-    assert!(wrong.contains("smtp://USER:PASSWORD@HOST:PORT"), "{wrong}");
+    assert!(wrong.contains("smtp://USER:PASSWORD@HOST:PORT") && !wrong.contains("zqsecret"), "{wrong}");
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("reset-password.txt"), "Subject: x\n{{ nobody }}").expect("a file");
     let folder = folder.path().display().to_string();

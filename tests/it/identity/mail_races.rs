@@ -88,7 +88,7 @@ async fn with_slow_process() -> (TestApp, SlowProcess, MailServer) {
     let single = single_server().await;
     let config = waxwing::base::config::Config { mail: mail.config().mail, ..single.app.config().clone() };
     let app = TestApp::on_redis(single.redis.clone(), single.clock.clone(), config).await;
-    let slow = SlowProcess::beside(&app).await;
+    let slow = SlowProcess::start(&app).await;
     (app, slow, mail)
 }
 

@@ -7,6 +7,6 @@ if (redis.call('HGET', KEYS[2], 'version') or '0') ~= ARGV[2] then return 3 end
 if redis.call('HGET', KEYS[3], 'token') ~= ARGV[1] then return 2 end
 local address, before = redis.call('HGET', KEYS[3], 'address'), redis.call('HGET', KEYS[2], 'address')
 redis.call('HSET', KEYS[2], 'address', address, 'version', ARGV[3], 'confirmation', ARGV[4], 'confirmed', ARGV[3])
-if before then note_notice(KEYS[5], ARGV[5], before, ARGV[6]) end
+if before then note_notice(5, ARGV[5], before, ARGV[6]) end
 redis.call('UNLINK', KEYS[3], KEYS[4])
 return 1

@@ -1,15 +1,16 @@
--- email_notice.lua - notes the address of a message that tells an account of a change; at the bound of 100 it replaces the oldest one, which is not sent.
--- KEYS those of the script that follows
+-- email_notice.lua - notes in the key `at` the address of a message that tells an account of a change. At the bound of 100 it replaces the oldest one, which is
+-- not sent.
+-- KEYS none of its own
 -- ARGV those of the script that follows
 -- Returns nothing: it begins other scripts
-local function note_notice(key, id, address, ttl)
+local function note_notice(at, id, address, ttl)
   if id == '0' then return end
-  local ids = redis.call('HKEYS', key)
+  local ids = redis.call('HKEYS', KEYS[at])
   if #ids >= 100 then
     -- Ids are as long as numbers are high: the shortest, and of these the first, is the oldest.
     table.sort(ids, function(a, b) return #a < #b or #a == #b and a < b end)
-    for n = 1, #ids - 99 do redis.call('HDEL', key, ids[n]) end
+    for n = 1, #ids - 99 do redis.call('HDEL', KEYS[at], ids[n]) end
   end
-  redis.call('HSET', key, id, address)
-  redis.call('PEXPIRE', key, ttl)
+  redis.call('HSET', KEYS[at], id, address)
+  redis.call('PEXPIRE', KEYS[at], ttl)
 end

@@ -8,7 +8,7 @@ local before = redis.call('HGET', KEYS[2], 'address')
 if before then
   redis.call('HSET', KEYS[2], 'version', ARGV[2])
   redis.call('HDEL', KEYS[2], 'address', 'confirmation')
-  note_notice(KEYS[5], ARGV[3], before, ARGV[4])
+  note_notice(5, ARGV[3], before, ARGV[4])
 end
 redis.call('UNLINK', KEYS[3], KEYS[4])
 return 1

@@ -10,5 +10,5 @@ redis.call('HSET', KEYS[3], unpack(ARGV, 6))
 redis.call('HDEL', KEYS[3], 'token')
 redis.call('PEXPIRE', KEYS[3], ARGV[3])
 local address = redis.call('HGET', KEYS[2], 'address')
-if address then note_notice(KEYS[4], ARGV[4], address, ARGV[5]) end
+if address then note_notice(4, ARGV[4], address, ARGV[5]) end
 return 1

@@ -11,16 +11,16 @@ use crate::db::{Db, decode};
 use redis::{Cmd, Value, cmd};
 
 /// Shared by the scripts of changes that are told; see its file.
-pub const NOTICE_PRELUDE: &str = include_str!("../lua/email_notice.lua");
+pub const EMAIL_NOTICE_PRELUDE: &str = include_str!("../lua/email_notice.lua");
 
-static SET_PENDING: Script = Script::after(NOTICE_PRELUDE, include_str!("../lua/set_pending_email.lua"));
+static SET_PENDING: Script = Script::after(EMAIL_NOTICE_PRELUDE, include_str!("../lua/set_pending_email.lua"));
 static RENEW_PENDING: Script = Script::new(include_str!("../lua/renew_pending_email.lua"));
 static ISSUE_EMAIL_TOKEN: Script = Script::allow_oom(include_str!("../lua/issue_email_token.lua"));
 static ISSUE_RESET_TOKEN: Script = Script::allow_oom(include_str!("../lua/issue_reset_token.lua"));
 static CLAIM_EMAIL: Script = Script::new(include_str!("../lua/claim_email.lua"));
 static RELEASE_EMAIL: Script = Script::allow_oom(include_str!("../lua/release_email.lua"));
-static CONFIRM_EMAIL: Script = Script::allow_oom_after(NOTICE_PRELUDE, include_str!("../lua/confirm_email.lua"));
-static REMOVE_EMAIL: Script = Script::allow_oom_after(NOTICE_PRELUDE, include_str!("../lua/remove_email.lua"));
+static CONFIRM_EMAIL: Script = Script::allow_oom_after(EMAIL_NOTICE_PRELUDE, include_str!("../lua/confirm_email.lua"));
+static REMOVE_EMAIL: Script = Script::allow_oom_after(EMAIL_NOTICE_PRELUDE, include_str!("../lua/remove_email.lua"));
 static CANCEL_CHANGE: Script = Script::allow_oom(include_str!("../lua/cancel_email_change.lua"));
 
 /// A message that tells an account of a change, if it has a confirmed address: its id, or 0 for none.
