@@ -4,8 +4,9 @@ use super::keys::{self, KeyKind};
 use super::model::{JournalEntry, LEASE};
 use super::queue::Queue;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
-use crate::base::clock::Millis;
+use crate::base::clock::{DAY, Millis};
 use crate::base::error::Error;
+use crate::base::ids::source;
 use crate::db::audit_reader::AuditReader;
 use redis::cmd;
 use std::collections::HashMap;
@@ -14,6 +15,9 @@ pub use super::keys::KINDS;
 
 /// The longest time that an entry may be past its lease: one back-off and one poll of the workers.
 const MAX_OVERDUE: Millis = 2 * LEASE;
+/// The longest time for which a message may wait: it is tried for a day, at most an hour apart; meanwhile the mail server may be down, or no process may send
+/// mail.
+const MAX_MAIL_AGE: Millis = DAY + DAY / 12;
 
 /// Whether a key belongs to the journal.
 pub fn owns(key: &str) -> bool {
@@ -63,13 +67,19 @@ async fn check_shard(reader: &AuditReader, shard: u64, found: &mut Findings) -> 
             // A settled entry waits until a worker sweeps it; where no server runs it stays settled.
             (_, None) if settled.contains_key(id) => {}
             (_, None) => found.add(&key, format!("entry {id} is in no queue")),
-            (Some(entry), Some(due)) if due + MAX_OVERDUE < reader.now() => {
+            (Some(entry), Some(due)) if is_overdue(&entry, *due, reader.now()) => {
                 found.add_with(&key, format!("entry {id} is overdue: does a server run?"), format!("{:?}", entry.task));
             }
             _ => {}
         }
     }
     Ok(())
+}
+
+/// Whether an entry was not settled in time. A message may also wait where all is well.
+fn is_overdue(entry: &JournalEntry, due: Millis, now: Millis) -> bool {
+    let may_wait = entry.task.queue() == Queue::Mail && now <= source::time_of(entry.id) + MAX_MAIL_AGE;
+    !may_wait && due + MAX_OVERDUE < now
 }
 
 /// Reads the members of a sorted set whose scores are times.

@@ -19,9 +19,16 @@ pub(super) fn due(shard: u64, queue: Queue) -> String {
     format!("due:{{{shard}}}:{}", queue.name())
 }
 
-/// HASH, entry id → `error, newline, claims tries place task`. Bound: [`super::model::MAX_DEAD`]. No time to live.
-pub(super) fn dead(shard: u64) -> String {
-    format!("dead:{{{shard}}}")
+/// HASH, entry id → `error, newline, claims tries place task`. Those of messages have a HASH of their own: anybody may ask for messages to addresses that
+/// refuse them. Bounds: [`super::model::MAX_DEAD`], [`super::model::MAX_DEAD_MAIL`]. No time to live.
+pub(super) fn dead(shard: u64, queue: Queue) -> String {
+    let suffix = if queue == Queue::Mail { ":mail" } else { "" };
+    format!("dead:{{{shard}}}{suffix}")
+}
+
+/// The keys of all dead letters of a shard.
+pub(super) fn all_dead(shard: u64) -> [String; 2] {
+    [dead(shard, Queue::Short), dead(shard, Queue::Mail)]
 }
 
 /// ZSET, entry id → when it was settled, in ms since the epoch. The members are entries of the journal, retained for [`super::model::RETENTION`].
@@ -49,6 +56,9 @@ pub(super) enum KeyKind {
 /// Parses a key; `None` if the key does not belong to the journal.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let shard = |tag: &str| audit::number(tag).filter(|shard| *shard < SHARDS);
+    if let Some(dead) = key.strip_prefix("dead:{").and_then(|rest| rest.strip_suffix("}:mail")) {
+        return shard(dead).map(KeyKind::Dead);
+    }
     if let Some((key, queue)) = key.split_once("}:") {
         let is_queue = Queue::from_name(queue).is_some();
         return shard(key.strip_prefix("due:{")?).filter(|_| is_queue).map(KeyKind::Due);

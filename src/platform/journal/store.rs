@@ -1,7 +1,7 @@
 //! The journal's access to Redis.
 
 use super::keys;
-use super::model::{Copies, DeadLetter, JournalEntry, MAX_DEAD, MAX_ENTRIES, SHARDS, shard_of};
+use super::model::{Copies, DeadLetter, JournalEntry, MAX_DEAD, MAX_DEAD_MAIL, MAX_ENTRIES, SHARDS, shard_of};
 use super::queue::Queue;
 use super::task::Task;
 use crate::base::clock::Millis;
@@ -28,6 +28,7 @@ static REQUEUE_ENTRY: Script = Script::allow_oom(include_str!("lua/requeue_entry
 static RESTORE_ENTRY: Script = Script::allow_oom(include_str!("lua/restore_entry.lua"));
 static ACK_ENTRIES: Script = Script::allow_oom(include_str!("lua/ack_entries.lua"));
 static DEAD_LETTER_ENTRY: Script = Script::allow_oom(include_str!("lua/dead_letter_entry.lua"));
+static DEAD_LETTER_MESSAGE: Script = Script::allow_oom(include_str!("lua/dead_letter_message.lua"));
 static REVIVE_ENTRY: Script = Script::allow_oom(include_str!("lua/revive_entry.lua"));
 
 /// The journal's keys of an entry; on a cluster also the key of the settled entries.
@@ -108,7 +109,10 @@ pub(super) struct ClaimResult {
 
 /// Claims at most `most` overdue entries per shard. One pipeline of scripts.
 pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, most: usize) -> Result<ClaimResult, Error> {
-    let keys = |shard| [keys::journal(shard), keys::due(shard, queue), keys::dead(shard)];
+    let keys = |shard| {
+        let [dead, dead_mail] = keys::all_dead(shard);
+        [keys::journal(shard), keys::due(shard, queue), dead, dead_mail]
+    };
     let call = |shard| Call::new(&CLAIM_ENTRIES, keys(shard)).arg(now).arg(until).arg(most);
     let mut found = ClaimResult::default();
     for reply in db.call_untracked((0..SHARDS).map(call).collect()).await? {
@@ -226,9 +230,8 @@ pub(super) fn first_copies() -> Vec<(u64, String)> {
 
 /// Restores lost entries from their copies, each with the end of its lease. Returns the number of restored entries. One pipeline of scripts.
 pub(super) async fn restore(db: &Db, entries: &[(JournalEntry, Millis)]) -> Result<usize, Error> {
-    let keys = |it: &JournalEntry| [keys::journal(it.shard()), keys::due(it.shard(), it.task.queue()), keys::dead(it.shard())];
     let call = |(it, due): &(JournalEntry, Millis)| {
-        Call::new(&RESTORE_ENTRY, keys(it)).arg(it.id).arg(it.record()).arg(*due).arg(MAX_ENTRIES)
+        Call::new(&RESTORE_ENTRY, dead_letter_keys(it)).arg(it.id).arg(it.record()).arg(*due).arg(MAX_ENTRIES)
     };
     let replies = db.call_untracked(entries.iter().map(call).collect()).await?;
     replies.into_iter().map(decode::value::<usize>).sum()
@@ -236,19 +239,26 @@ pub(super) async fn restore(db: &Db, entries: &[(JournalEntry, Millis)]) -> Resu
 
 /// Moves an entry to the dead letters; `false` if they are full, and the entry stays. One script; on a cluster the copies are deleted first.
 pub(super) async fn dead_letter(db: &Db, entry: &JournalEntry, reason: &str) -> Result<bool, Error> {
-    let keys = [keys::journal(entry.shard()), keys::due(entry.shard(), entry.task.queue()), keys::dead(entry.shard())];
     remove_copies(db, std::slice::from_ref(entry)).await?;
-    db.call(Call::new(&DEAD_LETTER_ENTRY, keys).arg(entry.id).arg(entry.record()).arg(reason).arg(MAX_DEAD)).await
+    let (script, most) =
+        if entry.task.queue() == Queue::Mail { (&DEAD_LETTER_MESSAGE, MAX_DEAD_MAIL) } else { (&DEAD_LETTER_ENTRY, MAX_DEAD) };
+    db.call(Call::new(script, dead_letter_keys(entry)).arg(entry.id).arg(entry.record()).arg(reason).arg(most)).await
+}
+
+/// The journal, the queue and the dead letters of an entry.
+fn dead_letter_keys(entry: &JournalEntry) -> [String; 3] {
+    let (shard, queue) = (entry.shard(), entry.task.queue());
+    [keys::journal(shard), keys::due(shard, queue), keys::dead(shard, queue)]
 }
 
 /// Requeues a dead letter with its copies; `false` if there is no such dead letter. One script. On a cluster a pipeline before it writes the
 /// copies, so that they exist when the entry is settled.
 pub(super) async fn retry_dead_letter(db: &Db, entry: &JournalEntry, due: Millis) -> Result<bool, Error> {
-    if !db.read::<bool>(cmd("HEXISTS").arg(keys::dead(entry.shard())).arg(entry.id).take()).await? {
+    let keys = dead_letter_keys(entry);
+    if !db.read::<bool>(cmd("HEXISTS").arg(&keys[2]).arg(entry.id).take()).await? {
         return Ok(false);
     }
     db.call_many(copy_calls(&COPY_DELETION, entry)).await?;
-    let keys = [keys::journal(entry.shard()), keys::due(entry.shard(), entry.task.queue()), keys::dead(entry.shard())];
     db.call(Call::new(&REVIVE_ENTRY, keys).arg(entry.id).arg(entry.record()).arg(due)).await
 }
 
@@ -277,7 +287,7 @@ pub(super) async fn list_entries(db: &Db, queue: Queue, most: usize) -> Result<V
 
 /// Lists the dead letters. One pipeline: there are at most 10,000 per shard, and usually none.
 pub(super) async fn list_dead_letters(db: &Db) -> Result<Vec<DeadLetter>, Error> {
-    let commands = (0..SHARDS).map(|shard| cmd("HGETALL").arg(keys::dead(shard)).take()).collect();
+    let commands = (0..SHARDS).flat_map(keys::all_dead).map(|key| cmd("HGETALL").arg(key).take()).collect();
     let mut all = Vec::new();
     for reply in db.read_many(commands).await? {
         let pairs: Vec<(u64, String)> = decode::value(reply)?;
@@ -294,14 +304,22 @@ fn dead_letter_of(id: u64, text: &str) -> Option<DeadLetter> {
 /// Deletes a dead letter; `false` if there is none. On a cluster the copies under all tags are deleted first: a failed retry, or a node that lost
 /// their deletion, may have left some, and the entry would be restored from them. There a lookup, a pipeline and a command; else one command.
 pub(super) async fn delete_dead_letter(db: &Db, id: u64) -> Result<bool, Error> {
-    let shard = shard_of(id);
+    let all_dead = keys::all_dead(shard_of(id));
     if db.is_cluster() {
-        if !db.read::<bool>(cmd("HEXISTS").arg(keys::dead(shard)).arg(id).take()).await? {
+        let exists = |key: &String| cmd("HEXISTS").arg(key).arg(id).take();
+        let found = db.read_many(all_dead.iter().map(exists).collect()).await?;
+        if !any(found)? {
             return Ok(false);
         }
         let remove = |tag: &u64| cmd("HDEL").arg(keys::copies(*tag)).arg(id).take();
         db.write_many(spread::tags().iter().map(remove).collect()).await?;
     }
-    let mut replies = db.write_many(vec![cmd("HDEL").arg(keys::dead(shard)).arg(id).take()]).await?;
-    decode::value(replies.pop().unwrap_or_default())
+    let delete = |key: &String| cmd("HDEL").arg(key).arg(id).take();
+    any(db.write_many(all_dead.iter().map(delete).collect()).await?)
+}
+
+/// Whether one of the replies is 1.
+fn any(replies: Vec<Value>) -> Result<bool, Error> {
+    let replies = replies.into_iter().map(decode::value::<bool>).collect::<Result<Vec<_>, _>>()?;
+    Ok(replies.contains(&true))
 }

@@ -640,6 +640,8 @@ pub(super) const OF_THE_JOURNAL: &[Case] = &[
     ),
     (&["HSET dead:{1} 5 why"], &["dead:{1}: entry 5 could not be settled: see `waxwing tasks`"]),
     (&["SET dead:{2} 5"], &["dead:{2}: should be a hash"]),
+    (&["HSET dead:{1}:mail 5 why"], &["dead:{1}:mail: entry 5 could not be settled: see `waxwing tasks`"]),
+    (&["SET dead:{2}:mail 5"], &["dead:{2}:mail: should be a hash"]),
     (&["SET due:{2}:short 5"], &["due:{2}:short: should be a zset"]),
     (&["SET due:{2}:other 5"], &["due:{2}:other: is not a key of Waxwing"]),
     (&["SET settled:{2} 5"], &["settled:{2}: should be a zset"]),

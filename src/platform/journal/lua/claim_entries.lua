@@ -1,10 +1,10 @@
 -- claim_entries.lua - claims overdue entries, the longest overdue first.
--- KEYS 1 journal:{n}  2 due:{n}:queue  3 dead:{n}
+-- KEYS 1 journal:{n}  2 due:{n}:queue  3 dead:{n}  4 dead:{n}:mail
 -- ARGV 1 now, ms  2 end of the lease, ms  3 limit
 -- Returns queue length, number of dead letters, id, record, id, record, …; the record includes this claim
 local due = redis.call('ZRANGE', KEYS[2], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[3])
 local lost = {}
-local taken = {redis.call('ZCARD', KEYS[2]), redis.call('HLEN', KEYS[3])}
+local taken = {redis.call('ZCARD', KEYS[2]), redis.call('HLEN', KEYS[3]) + redis.call('HLEN', KEYS[4])}
 for _, id in ipairs(due) do
   local record = redis.call('HGET', KEYS[1], id)
   if record then
