@@ -3,7 +3,7 @@
 use super::{assert_sound, badge, befriend, card, codes, group, inbox, open, pending, run_ok, send, send_many, start, waiting};
 use crate::rates::limited;
 use crate::support::proxy::{Flow, Proxy};
-use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings};
+use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, cut_offs, findings};
 use serde_json::json;
 use std::sync::Arc;
 use waxwing::app::App;
@@ -135,7 +135,7 @@ async fn a_block_declines_a_request_that_is_cut_off_anywhere() {
     let chat = start(&ada, &bea).await;
     app.drain().await;
     let before = app.redis.snapshot();
-    for writes in 0.. {
+    for writes in cut_offs(2) {
         app.redis.restore(&before);
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;
         let crashing = process(&app, crash_proxy.port).await;
@@ -254,7 +254,7 @@ async fn pending_texts_cost_the_same_beside_many_hidden_ones() {
         let id = send(&ada, &first, "visible").await;
         app.drain().await;
         pending(&cyd, 1).await;
-        // What was delivered is noted behind the answer.
+        // Delivery positions are written after the response.
         app.drain().await;
         let before = app.app.db().round_trips();
         let found = pending(&cyd, 1).await;

@@ -2,7 +2,9 @@
 
 use super::retention::{bounds, exists, field, keeping, number, numbers, set_days, two};
 use super::{assert_sound, badge, befriend, card, codes, group, pending, run_ok, send, send_many};
-use crate::support::{CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings, references};
+use crate::support::{
+    CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, cut_offs, findings, references,
+};
 use serde_json::json;
 use std::sync::Arc;
 use waxwing::app::App;
@@ -139,10 +141,7 @@ async fn a_trimming_may_be_cut_off_anywhere() {
     let app = TestApp::on_redis(app.redis.clone(), app.clock.clone(), keeping(100)).await;
     let ada = ada.at(&app);
     let before = app.redis.snapshot();
-    // Every run tries a third of the numbers of writes.
-    let first = rand::random_range(0..3);
-    println!("from write {first} on");
-    for writes in (first..).step_by(3) {
+    for writes in cut_offs(3) {
         app.redis.restore(&before);
         let proxy = CrashProxy::start(&app.redis, writes).await;
         let crashing = dying(&app, &proxy).await;

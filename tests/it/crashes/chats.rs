@@ -2,7 +2,7 @@
 
 use super::{assert_no_findings, settings};
 use crate::chats::{badge, card, inbox, rows, waiting};
-use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, references};
+use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, cut_offs, references};
 use serde_json::Value;
 use std::sync::Arc;
 use waxwing::app::App;
@@ -173,14 +173,12 @@ impl World {
 async fn crash_at_each_write(change: Change) {
     let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
     let app = TestApp::on_redis(redis, Clock::manual(START), settings()).await;
-    // A deletion has 250 writes, most of them in every account's: every run tries a third of them.
-    let stride = if change == Change::DeleteAccount { 3 } else { 1 };
-    let first = rand::random_range(0..stride);
-    println!("every {stride} writes, from write {first} on");
+    // A deletion has 250 writes, most of them in every account's.
+    let step = if change == Change::DeleteAccount { 4 } else { 2 };
     let world = World::make(&app, change).await;
     app.drain().await;
     let before = app.redis.snapshot();
-    for writes in (first..).step_by(stride) {
+    for writes in cut_offs(step) {
         let when = format!("{change:?} after {writes} writes");
         app.redis.restore(&before);
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;

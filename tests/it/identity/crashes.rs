@@ -1,8 +1,8 @@
-//! Crashes between any two writes of a change of a password or a login: it has happened or not, and nobody is locked out.
+//! Crashes between any two writes of a change of a password or a login: the change is made or not, and nobody is locked out.
 
 use super::{RIGHT, another_session, found_by, log_in, sessions_of};
 use crate::support::{
-    Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, findings, user_error_codes,
+    Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, cut_offs, findings, user_error_codes,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl World {
         }
     }
 
-    /// Whether the change has happened. Panics if it is half done.
+    /// Whether the change was made. Panics if it is incomplete.
     async fn is_applied(&self, app: &TestApp, change: Change, when: &str) -> bool {
         let can_log_in = async |login: &str, password: &str| user_error_codes(&log_in(app, login, password).await).is_empty();
         if change == Change::Password {
@@ -101,7 +101,7 @@ async fn crash_at_each_write(change: Change) {
     app.drain().await;
     let before = app.redis.snapshot();
     let mut outcomes = [0, 0];
-    for writes in 0.. {
+    for writes in cut_offs(2) {
         let when = format!("{change:?} after {writes} writes");
         app.redis.restore(&before);
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;

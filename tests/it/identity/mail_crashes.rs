@@ -1,8 +1,9 @@
-//! Crashes between any two writes of a change of a mail address, or of a reset: it has happened or not, and the address belongs to one account or to none.
+//! Crashes between any two writes of a change of a mail address, or of a reset: the change is made or not, and the address belongs to one account or to none.
 
 use super::{RIGHT, change_email, confirm_email, confirmed, emails_of, log_in, request_reset};
 use crate::support::{
-    Actor, CrashProxy, LONG_TIMEOUTS, MailServer, RedisServer, START, SingleServerReason, TestApp, findings, user_error_codes,
+    Actor, CrashProxy, LONG_TIMEOUTS, MailServer, RedisServer, START, SingleServerReason, TestApp, cut_offs, findings,
+    user_error_codes,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -60,7 +61,7 @@ impl World {
         }
     }
 
-    /// Whether the change has happened. Panics if it is half done.
+    /// Whether the change was made. Panics if it is incomplete.
     async fn is_applied(&self, app: &TestApp, change: Change, when: &str) -> bool {
         let can_log_in = async |login: &str, password: &str| user_error_codes(&log_in(app, login, password).await).is_empty();
         if change == Change::Reset {
@@ -97,7 +98,7 @@ async fn crash_at_each_write(change: Change) {
     assert!(!world.is_applied(&app, change, "before").await);
     app.drain().await;
     let (before, mut outcomes) = (app.redis.snapshot(), [0, 0]);
-    for writes in 0.. {
+    for writes in cut_offs(2) {
         let when = format!("{change:?} after {writes} writes");
         app.redis.restore(&before);
         world.mail.take();
@@ -165,7 +166,7 @@ async fn a_sign_up_with_an_address_may_be_cut_off_anywhere() {
     let app = TestApp::on_redis(redis, Clock::manual(START), mail.config()).await;
     app.user("bea").await;
     let before = app.redis.snapshot();
-    for writes in 0.. {
+    for writes in cut_offs(2) {
         let when = format!("after {writes} writes");
         app.redis.restore(&before);
         mail.take();

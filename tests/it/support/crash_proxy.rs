@@ -23,6 +23,15 @@ struct State {
 /// Commands that write.
 const WRITES: [&[u8]; 7] = [b"EVALSHA", b"ZREM", b"UNLINK", b"SET", b"HSET", b"ZADD", b"HDEL"];
 
+/// The numbers of writes after which a run cuts the process off, without end: every `step`th, from a random one of the first `step`, so that the runs together
+/// try all of them. With the variable `WAXWING_EVERY_CUT_OFF` one run does.
+pub fn cut_offs(step: usize) -> impl Iterator<Item = usize> {
+    let step = if std::env::var_os("WAXWING_EVERY_CUT_OFF").is_some() { 1 } else { step };
+    let first = rand::random_range(0..step);
+    println!("cut off after every {step} writes, from write {first} on");
+    (first..).step_by(step)
+}
+
 impl CrashProxy {
     /// Forwards this many `writes`.
     pub async fn start(redis: &RedisServer, writes: usize) -> Self {

@@ -25,7 +25,7 @@ mod http_response;
 pub use actor::{Actor, definitions, document, operations, user_error_codes};
 pub use audit::{findings, references};
 pub use cluster::Cluster;
-pub use crash_proxy::CrashProxy;
+pub use crash_proxy::{CrashProxy, cut_offs};
 pub use event_stream::EventStream;
 pub use http_response::{HttpResponse, error_codes};
 pub use mail_server::{MailBehavior, MailServer, ReceivedMail};

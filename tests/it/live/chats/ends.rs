@@ -2,7 +2,7 @@
 
 use super::ChatEvents;
 use crate::chats::{befriend, group, open, rows, run, run_ok, send, start};
-use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp};
+use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, cut_offs};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -129,9 +129,8 @@ async fn a_publication_that_is_cut_off_tells_the_leaving_or_removed_member_once(
     let before = app.redis.snapshot();
     // The last member leaves; a member is removed.
     for (chat, by, row) in [(&last, &ada, 2), (&party, &bea, 1)] {
-        let first = rand::random_range(0..3);
-        println!("row {row}, from write {first} on");
-        for writes in (first..).step_by(3) {
+        println!("row {row}");
+        for writes in cut_offs(3) {
             app.redis.restore(&before);
             let dying = DyingProcess::start(&app, by, writes).await;
             let is_done = match row {
@@ -165,9 +164,8 @@ async fn a_publication_that_is_cut_off_tells_of_a_group_and_of_a_deletion() {
     app.drain().await;
     let before = app.redis.snapshot();
     for creates in [true, false] {
-        let first = rand::random_range(0..5);
-        println!("creates a group: {creates}, from write {first} on");
-        for writes in (first..).step_by(5) {
+        println!("creates a group: {creates}");
+        for writes in cut_offs(5) {
             app.redis.restore(&before);
             let dying = DyingProcess::start(&app, &ada, writes).await;
             let is_done = if creates {
@@ -204,7 +202,7 @@ async fn a_publication_that_is_cut_off_tells_of_a_group_and_of_a_deletion() {
     }
 }
 
-/// A change that was not made is told to nobody. One that was made is told once, however often the lists of a member cannot be settled.
+/// A change that was not made is not published. One that was made is published once, however often settling the lists of a member fails.
 #[tokio::test]
 async fn the_workers_publish_what_was_made_and_only_once() {
     let app = app_of_one_server().await;

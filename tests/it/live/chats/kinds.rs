@@ -80,7 +80,7 @@ async fn positions_come_to_own_devices_and_to_others_that_share_them() {
         let event = events.next_of_any_kind().await;
         assert_eq!((event.line.as_str(), event.shown["member"]["user"]["id"].as_str()), ("seen 1/1", Some(bea.id.as_str())));
     }
-    // Who does not share what it has seen is not told what others have, and the others are not told of it.
+    // A member without read receipts receives no read positions of others, and the others do not receive its own.
     run_ok(&cyd, "MarkChatSeen", json!({ "chatId": chat, "sequence": 1 })).await;
     let event = secret.next_of_any_kind().await;
     assert_eq!((event.line.as_str(), event.shown["member"]["user"]["id"].as_str()), ("seen 1/1", Some(cyd.id.as_str())));

@@ -2,7 +2,7 @@
 
 use super::ChatEvents;
 use crate::chats::{befriend, group, open, run_ok, send};
-use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp};
+use crate::support::{Actor, CrashProxy, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, cut_offs};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -170,9 +170,7 @@ async fn a_publication_that_is_cut_off_comes_once_from_the_journal() {
     let (cursor, _) = page(&bea).await;
     app.drain().await;
     let before = app.redis.snapshot();
-    let first = rand::random_range(0..3);
-    println!("from write {first} on");
-    for writes in (first..).step_by(3) {
+    for writes in cut_offs(3) {
         app.redis.restore(&before);
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;
         let target = app.redis.tcp_url(crash_proxy.port).parse().expect("an address");
