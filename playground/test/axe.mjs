@@ -144,7 +144,7 @@ async function openNewChat(page, isIn) {
   if (!isIn) return page.getByText('Log in above to see your chats.');
   await page.getByRole('link', { name: 'Waxwing watchers' }).waitFor();
   await page.getByRole('button', { name: 'New chat' }).click();
-  return page.getByRole('form', { name: 'Make a group' });
+  return page.getByRole('form', { name: 'Create a group' });
 }
 
 // With the viewer's settings.

@@ -228,14 +228,14 @@ test('a group: roles, members, names, and who leaves', async () => {
   const [ada, bram, chiara] = await friends('Ada', 'Bram', 'Chiara');
   const [left, right] = [await window(ada, null), await window(bram, null)];
   await left.button('New chat').click();
-  const form = left.page.getByRole('form', { name: 'Make a group' });
+  const form = left.page.getByRole('form', { name: 'Create a group' });
   await form.getByLabel('Name of the group').fill('Choir');
   await form.getByLabel('Members (logins)').fill(`${bram.user.login}, no-such-login`);
-  await form.getByRole('button', { name: 'Make group' }).click();
+  await form.getByRole('button', { name: 'Create group' }).click();
   await form.getByText('There is no account @no-such-login for you.').waitFor();
   await form.getByLabel('Members (logins)').fill(bram.user.login);
   await form.getByLabel('Who joins later reads').selectOption({ label: 'Everything' });
-  await form.getByRole('button', { name: 'Make group' }).click();
+  await form.getByRole('button', { name: 'Create group' }).click();
   await left.send('sing');
   await right.item('Choir').getByText(`${ada.user.name}: sing`).waitFor();
   await right.item('Choir').click();

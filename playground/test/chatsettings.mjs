@@ -66,10 +66,10 @@ test('a refused sender sees the message of the server, beside the field', async 
   await form.getByRole('button', { name: 'Start chat' }).click();
   await form.getByText('This account does not accept messages from you.').waitFor();
   assert.equal(await login.getAttribute('aria-invalid'), 'true');
-  const group = sender.page.getByRole('form', { name: 'Make a group' });
+  const group = sender.page.getByRole('form', { name: 'Create a group' });
   await group.getByLabel('Name of the group').fill('Choir');
   await group.getByLabel('Members (logins)').fill(ada.user.login);
-  await group.getByRole('button', { name: 'Make group' }).click();
+  await group.getByRole('button', { name: 'Create group' }).click();
   await group.getByText('This account does not accept messages from you.').waitFor();
 });
 

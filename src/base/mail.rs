@@ -117,11 +117,11 @@ named_enum! {
         ConfirmEmail = "confirm-email",
         /// To a confirmed address that somebody else has given as theirs.
         EmailInUse = "email-in-use",
-        /// To the confirmed address: another one was asked for.
+        /// To the confirmed address: another one was requested.
         EmailChangeRequested = "email-change-requested",
         /// To the address before: another one was confirmed.
         EmailChanged = "email-changed",
-        /// To the address before: it was taken away.
+        /// To the address before: it was removed.
         EmailRemoved = "email-removed",
         /// The link that resets a password.
         ResetPassword = "reset-password",

@@ -113,7 +113,7 @@ pub struct Loaders {
     pub chat_writers: Loader<ChatWriterFetcher>,
     /// The numbers of texts of authors in groups.
     pub author_texts: Loader<AuthorTextFetcher>,
-    /// Notes rows of chats as delivered.
+    /// Records rows of chats as delivered.
     pub delivered_rows: Loader<DeliveryFetcher>,
     /// The numbers of chats of accounts, and their settings.
     pub chat_receivers: Loader<ChatReceiverFetcher>,

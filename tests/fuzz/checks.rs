@@ -8,7 +8,7 @@ use waxwing::base::ids::{self, CommentId, IdKind, StatusId, UserId};
 use waxwing::base::page::{Cursors, ListId, PageArgs};
 use waxwing::domains::entities::{self, EntityKind};
 
-/// Whether a document may run. The one place that knows how it is asked.
+/// Whether a document may run. Only this function calls the check.
 fn may_run(request: &mut Request) -> bool {
     waxwing::schema::check(request, &Config::default()).is_ok()
 }

@@ -4,7 +4,7 @@ import { useClient } from 'urql';
 import { errorMessagesOf, messageOf } from '../api/errorMessages.ts';
 import { ACTIONS, type ActionName, type PersonAction } from './actions.ts';
 
-// Called after a change between the viewer and another account. No event tells of what it hides or shows, so lists are read again.
+// Called after a change between the viewer and another account. There is no event for what it hides or shows, so lists are read again.
 export const RelationChange = createContext<() => void>(() => {});
 
 export function usePersonAction() {

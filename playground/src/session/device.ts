@@ -2,7 +2,7 @@
 //
 // A device token is valid beyond the session, for the next log-in, and gives no access.
 const KEY = 'waxwing.devices';
-// Beyond it the oldest login is forgotten: its next log-in comes from an unknown device.
+// Beyond it the oldest login is removed: its next log-in comes from an unknown device.
 const MAX_LOGINS = 20;
 
 export function deviceToken(login: string): string | null {

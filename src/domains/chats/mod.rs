@@ -43,12 +43,13 @@
 //! needs for lists is derived, so that no read grows with the number of chats or rows.
 //!
 //! **Rows.** The script that appends takes the next number, so that numbers have no gaps. The fields of a page's rows follow from their numbers, without a
-//! read, and a page at row 100,000 costs as much as one at row 100. A step is repeated safely: a chat remembers the ids of its newest 1,000 rows. Row and
+//! read, and a page at row 100,000 costs as much as one at row 100. A step is repeated safely: a chat stores the ids of its newest 1,000 rows. Row and
 //! newest row are stored as text, with ids in decimal, so that `waxwing fsck --account` finds an account in them.
 //!
-//! **Lists.** Every change from which lists derive raises the version of the chat. A script on the chat's tag answers what the lists of its members derive
-//! from, at one version; a script on a member's tag applies it, unless a later version was applied. So settling can run twice, late and in any order. The
-//! lists of those whom a change concerns most are settled before the answer, those of the other members of a group by the workers, in passes.
+//! **Lists.** Every change from which lists derive raises the version of the chat. A script on the chat's tag returns the data from which the lists of its
+//! members are derived, at one version; a script on a member's tag applies it, unless a later version was applied. So settling can run twice, late and in any
+//! order. The lists of the members that a change affects directly are settled before the response, those of the other members of a group by the workers, in
+//! passes.
 //!
 //! **Activity.** The activity of a chat is the id of its newest row that no block hides from the member, or of the joining or starting: ids order by time
 //! and are unique, so that they are positions of pages.
@@ -57,23 +58,24 @@
 //! block separates from the member are subtracted ([`service::unread_count`]).
 //!
 //! **Retention.** The lowest row that can be read is stored, or follows from the newest one and `--messages-kept`: every script computes it, so that a row past
-//! that bound cannot be read by anyone from its commit on. What all members together have seen is noted by the script that changes a position, with the end of a
-//! span of 55 minutes: a row goes never early, and at most an hour late. Rows that nobody can read any more, since all members have deleted their history or have
-//! joined later, go at once. A sweep finds chats by the schedules, makes rows unreadable, then deletes them, a thousand in a pass, the lowest first. A step that is
-//! repeated finds the rows deleted. A schedule may name a chat too early, never too late: a change puts the chat there before its entry of the journal is
-//! acknowledged, only earlier; the sweep replaces what it has read, then reads the chat again ([`service::sweep`]).
+//! that bound cannot be read by anyone from its commit on. The script that changes a position also stores up to which row all members have seen the chat, with
+//! the end of a span of 55 minutes: a row is never deleted early, and at most an hour late. Rows that nobody can read any more, since all members have deleted
+//! their history or have joined later, are deleted at once. A sweep finds chats by the schedules, makes rows unreadable, then deletes them, a thousand in a
+//! pass, the lowest first. A step that is repeated finds the rows deleted. A schedule may name a chat too early, never too late: a change puts the chat there
+//! before its entry of the journal is acknowledged, only earlier; the sweep replaces what it has read, then reads the chat again ([`service::sweep`]).
 //!
-//! **Pairs.** The tag of the account with the lower id decides which chat two accounts have. For an account that has not begun it, and to which nothing was
-//! written, it does not exist: its membership waits as unstarted.
+//! **Pairs.** The tag of the account with the lower id decides which chat two accounts have. For the other account the chat does not exist before its first
+//! text: until then its membership is `Unstarted`.
 //!
 //! **Events.** A step after the response publishes the changes to the event log, as references ([`crate::platform::events`]). The log has each row once,
-//! in the order of the chat; the chat remembers up to which row all are published, so that the workers publish what a process that died has not. The end of a
+//! in the order of the chat; the chat stores up to which row all are published, so that the workers publish what a process that died has not. The end of a
 //! membership is an event of its own, for that account alone, which can read no row any more. It is appended in one step with the event of its row; the chat
 //! stores it until then. The entry of a change in the journal contains the other events of the change. Positions of members, mutes and the archive are
 //! published without an entry: a crash may lose their events. What an event shows is read at delivery ([`service::load_event`]).
 //!
-//! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. A chat has all rows from its last deleted one to its newest. Every chat that names an account is in its `chat_states` or its
-//! `chats_former`, so that its deletion finds them. A list has a chat if, and only if, `chat_states` says so.
+//! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. A chat has all rows from its last deleted one to its newest. Every chat
+//! that names an account is in its `chat_states` or its `chats_former`, so that its deletion finds them. A list has a chat if, and only if, `chat_states` says
+//! so.
 //!
 //! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that it settles all of them: some 17 commands each,
 //! which a worker does after the response. The request that has changed the group pays for them as for its own work in the store. What changes nothing

@@ -143,7 +143,10 @@ impl CommentThread {
 
     /// Cursor of the newest state that this response shows, for `after` of `commentEvents`. The response shows every change up to this cursor.
     async fn sync_cursor(&self) -> Result<&str> {
-        Ok(self.sync_cursor.as_deref().ok_or_else(|| crate::base::error::Error::corrupt("a place that was not asked for"))?)
+        Ok(self
+            .sync_cursor
+            .as_deref()
+            .ok_or_else(|| crate::base::error::Error::corrupt("a sync cursor that was not selected"))?)
     }
 
     /// Direct comments on the status. A page has fewer entries than requested only at the end, or if 10,000 comments in a row are not visible to the

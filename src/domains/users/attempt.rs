@@ -4,8 +4,9 @@
 //! that device only. Any other attempt is charged by account and address, by address, and by account over all addresses. So guesses use up
 //! the guesser's own tokens; only guesses from many addresses exhaust the last bucket, which never stops a known device.
 //!
-//! A mail address has buckets of its own, whether or not an account has it; else a refusal would tell whether it has one, and which. Attempts by all names of an
-//! account are charged to it as well. If only these buckets are empty, the attempt is not refused, and fails as with a wrong password.
+//! A mail address has buckets of its own, whether or not an account has it; otherwise a refusal would reveal whether an account has the address, and which.
+//! Attempts by all names of an account are charged to it as well. If only these buckets are empty, the attempt is not refused, and fails as with a wrong
+//! password.
 
 use crate::app::App;
 use crate::base::email::EmailDigest;
@@ -31,20 +32,20 @@ pub(super) struct KnownDevice {
 
 /// The target of an attempt, by which attempts are counted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Target {
+pub(super) struct AttemptTarget {
     /// What was named: its bucket decides whether the attempt is refused.
     named: Subject,
     /// All names of the account, or a stand-in: its bucket decides silently. `None` for an attempt that names no account.
     all_names: Option<Subject>,
 }
 
-impl Target {
+impl AttemptTarget {
     /// An account whose logins count together, or a text if no account has the login.
     pub(super) fn login(text: &str, account: Option<UserId>) -> Self {
         Self::named(account.map_or_else(|| Subject::login(text), Subject::logins_of), account)
     }
 
-    /// A mail address, whether or not an account has it: a refusal does not tell.
+    /// A mail address, whether or not an account has it: a refusal does not reveal that.
     pub(super) fn email(address: &EmailDigest, account: Option<UserId>) -> Self {
         Self::named(Subject::login_by(address), account)
     }
@@ -73,7 +74,12 @@ impl Attempt {
     ///
     /// # Errors
     /// `RATE_LIMITED`, and nothing is charged; `STORAGE_UNAVAILABLE`.
-    pub(super) async fn begin(app: &App, tried: Target, from: Option<IpAddr>, known: Option<KnownDevice>) -> Result<Self, Error> {
+    pub(super) async fn begin(
+        app: &App,
+        tried: AttemptTarget,
+        from: Option<IpAddr>,
+        known: Option<KnownDevice>,
+    ) -> Result<Self, Error> {
         let mut charged: Vec<Charge> = known.iter().map(|known| (Limit::LogInsOfDevice, known.bucket)).collect();
         if let Some(running) = known.and_then(|known| app.extension::<RunningAttempts>().start(known.account)) {
             charge(app, &charged).await?;

@@ -1,6 +1,6 @@
 //! The use cases of accounts: sign up, log in, change the profile.
 
-use super::attempt::{Attempt, KnownDevice, Target};
+use super::attempt::{Attempt, AttemptTarget, KnownDevice};
 use super::device::{DeviceClaims, DeviceTokens};
 use super::model::{self, AuthenticatedUser, PasswordRecord, User};
 use super::{password, store};
@@ -110,8 +110,8 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
         _ => find_id_by_login(app, credentials.login).await?,
     };
     let tried = match &tried_name {
-        TriedName::Email(address) => Target::email(address, id),
-        _ => Target::login(credentials.login, id),
+        TriedName::Email(address) => AttemptTarget::email(address, id),
+        _ => AttemptTarget::login(credentials.login, id),
     };
     let (device, early) = recognize(app, credentials, &tried_name, id).await?;
     let bucket =

@@ -14,23 +14,23 @@ pub struct Letter {
     /// The login of the recipient's account.
     pub login: String,
     /// The token of the link, if the kind has one.
-    pub token: Option<Token>,
+    pub token: Option<LinkToken>,
 }
 
 /// A token of a link. Its `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(pub String);
+pub struct LinkToken(pub String);
 
-impl fmt::Debug for Token {
+impl fmt::Debug for LinkToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(…)")
+        f.write_str("LinkToken(…)")
     }
 }
 
 /// Why a message was not handed over. The reason has no address and no text of the mail server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MailFailure {
-    /// What has happened, for operators.
+    /// The cause of the failure, for operators.
     pub reason: String,
     /// Whether the mail server has refused the message for good (5xx).
     pub is_permanent: bool,

@@ -24,7 +24,7 @@ use tokio_rustls::client::TlsStream;
 const CONNECT: Duration = Duration::from_secs(10);
 /// The time limit of a reply.
 const REPLY: Duration = Duration::from_secs(30);
-/// The time limit of the farewell, after the message was accepted.
+/// The time limit of QUIT, after the message was accepted.
 const QUIT: Duration = Duration::from_secs(1);
 const STARTTLS: &str = "STARTTLS";
 
@@ -38,7 +38,7 @@ pub(super) async fn send(server: &SmtpServer, hello: &str, envelope: &Envelope, 
     }
     reply("DATA", connection.command(Data)).await?;
     reply("the message", connection.message(message)).await?;
-    // The message is accepted, whatever comes of this.
+    // The message is accepted already: an error of QUIT is ignored.
     drop(tokio::time::timeout(QUIT, connection.quit()).await);
     Ok(())
 }

@@ -90,7 +90,7 @@ impl World {
     }
 }
 
-/// Makes the chats of people who know each other. Returns the world, and the place of each member in the events.
+/// Creates the chats of accounts that are friends. Returns the world, and the sync cursor of each member.
 async fn begin() -> (World, Vec<String>) {
     let redis =
         RedisServer::single_with(SingleServerReason::ConnectionControl, &["--appendonly", "yes", "--appendfsync", "always"]);

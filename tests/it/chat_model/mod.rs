@@ -210,7 +210,7 @@ impl Play {
             self.check_own().await;
             if !self.streams.is_empty() {
                 if matches!(operation, Operation::Relation(RelationOperation::Block(..) | RelationOperation::Unblock(..))) {
-                    // The other server knows it a second later.
+                    // The other server receives the change within a second.
                     tokio::time::sleep(Duration::from_secs(1)).await;
                 }
                 self.check_events(&before, &operation).await;

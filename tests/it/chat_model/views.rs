@@ -195,7 +195,7 @@ impl Model {
         row.reactions.iter().map(|(emoji, users)| ((*emoji).to_owned(), shown(users))).collect()
     }
 
-    /// Notes that rows up to this one were handed out to a viewer.
+    /// Records that rows up to this one were delivered to a viewer.
     pub(super) fn deliver(&mut self, viewer: usize, at: usize, sequence: usize) {
         if let Some(member) = self.chats[at].members.iter_mut().find(|member| member.user == viewer && member.is_shown()) {
             member.delivered = member.delivered.max(sequence);

@@ -150,7 +150,7 @@ async fn members_and_reactors_of_many_chats_take_one_pipeline() {
             let id = send(&ada, &party, "one").await;
             run_ok(&ada, "ReactToMessage", json!({ "messageId": id, "emoji": "👍" })).await;
         }
-        // The first one notes what is delivered.
+        // The first one stores delivery positions.
         for _ in 0..2 {
             app.drain().await;
             let before = app.app.db().round_trips();
@@ -165,7 +165,7 @@ async fn members_and_reactors_of_many_chats_take_one_pipeline() {
     assert_eq!(trips[1], trips[3], "{trips:?}");
 }
 
-/// The commands of Redis before the answer and by the workers, and the measured work, of a mutation.
+/// The commands of Redis before the response and by the workers, and the measured work, of a mutation.
 async fn commands(app: &TestApp, actor: &Actor, operation: &str, input: Value) -> [u64; 3] {
     app.drain_journal().await;
     app.redis.reset_calls();
@@ -205,11 +205,11 @@ async fn a_change_of_a_group_answers_at_one_cost_and_pays_for_its_members() {
         costs.push((size, renamed, again, commands(&app, owner, "SetChatMemberRole", role("MEMBER")).await));
     }
     let [few, many] = &costs[..] else { panic!("{costs:?}") };
-    println!("commands before the answer and by the workers, measured work: {costs:?}");
+    println!("commands before the response and by the workers, measured work: {costs:?}");
     assert_eq!(few.1[0], many.1[0], "a rename answers at the same cost");
     assert_eq!((&few.2[..2], &few.3[..2]), (&many.2[..2], &many.3[..2]), "what changes nothing settles nobody");
-    let [_, behind, worked] = [0, 1, 2].map(|at| many.1[at] - few.1[at]);
+    let [_, by_workers, worked] = [0, 1, 2].map(|at| many.1[at] - few.1[at]);
     let members = many.0 - few.0;
-    assert!(behind > 5 * members && behind <= 10 * members, "{behind} commands for {members} members");
-    assert!(worked >= behind, "{behind} commands by the workers, of which {worked} are paid");
+    assert!(by_workers > 5 * members && by_workers <= 10 * members, "{by_workers} commands for {members} members");
+    assert!(worked >= by_workers, "{by_workers} commands by the workers, of which {worked} are paid");
 }

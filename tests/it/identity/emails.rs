@@ -1,4 +1,4 @@
-//! Mail addresses: asked for, confirmed, replaced, removed; what is told to whom; and the reset of a password.
+//! Mail addresses: request, confirmation, replacement, removal; which messages are sent to whom; and the reset of a password.
 
 use super::{
     DAY_MS, RIGHT, another_session, assert_no_findings, assert_refused, change_email, change_password, confirm_email, confirmed,

@@ -2,7 +2,8 @@
 
 use super::{RIGHT, assert_no_findings, confirm_email, emails_of, run, sign_up_with};
 use crate::support::{
-    Actor, MailBehavior, MailServer, Process, RedisServer, SingleServerReason, TestApp, findings, run_command, user_error_codes, waxwing,
+    Actor, MailBehavior, MailServer, Process, RedisServer, SingleServerReason, TestApp, findings, run_command, user_error_codes,
+    waxwing,
 };
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
@@ -82,7 +83,7 @@ async fn a_message_is_tried_for_a_day_and_then_listed_without_its_address() {
     let ada = super::confirmed(&app, &mail, "ada", "zqada@example.org").await;
     let before = mail.connections();
     mail.set(MailBehavior::Reply("450 later"));
-    // A message that is told, not asked for: it waits longer than any link is valid.
+    // A message without a link: it is tried for longer than any link is valid.
     assert_eq!(user_error_codes(&super::change_email(&ada, Value::Null).await), [""; 0]);
     let (began, mut waits) = (app.app.now(), Vec::new());
     while dead_letters(&app).await.is_empty() {

@@ -75,7 +75,7 @@ impl Followed {
     }
 }
 
-/// A status, and the account whose repost brought it; empty for one that is there as itself.
+/// A status, and the account whose repost it is; empty if the entry is no repost.
 type Entry = (String, String);
 
 /// What a client shows.
@@ -168,7 +168,7 @@ impl FoldingTest {
         self.ask(actor, &query, json!({ "input": input })).await[field].take()
     }
 
-    /// Notes how a stream differs from what a read shows, for the message of a failure.
+    /// Records how a stream differs from what a read shows, for the message of a failure.
     fn compare(&self, actor: &Actor, of: Followed, shown: &Shown, read: &Shown) {
         let only = |a: &Shown, b: &Shown| {
             a.0.iter().filter(|(entry, text)| b.0.get(*entry) != Some(*text)).map(|it| format!("{it:?}")).collect::<Vec<_>>()

@@ -84,7 +84,7 @@ function GroupForm({ onChat }: { onChat: (chat: ChatCard) => void }) {
     return namingLogins(errorMessagesOf(error, data?.result), logins);
   };
   return (
-    <Form label="Make a group" act={create} button={(busy) => <button className="primary" aria-disabled={busy}>Make group</button>}>
+    <Form label="Create a group" act={create} button={(busy) => <button className="primary" aria-disabled={busy}>Create group</button>}>
       <TextField label="Name of the group" name="name" required />
       <TextField label="Members (logins)" name="logins" placeholder="bram, chiara" required spellCheck={false} autoCapitalize="none" />
       <ChoiceField label="Who joins later reads" name="history" options={HISTORIES} />

@@ -1,4 +1,4 @@
-// The rows of the open chat, oldest first. Older and newer pages are read as one scrolls; the row that is being read keeps its place.
+// The rows of the open chat, oldest first. Older and newer pages are read as one scrolls; the row that is being read keeps its position.
 import { Fragment, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useViewer } from '../../session/useSession.ts';
 import { MoreButton } from '../../ui/MoreButton.tsx';
@@ -70,7 +70,7 @@ const NEAR_PX = 300;
 // With more rows, a chat that is read at its end drops the oldest.
 const MOST_ROWS = 500;
 
-// Keeps the place, goes where the thread says, reads pages near the ends, and tells which row is the last visible one.
+// Keeps the scroll position, scrolls to the goal of the thread, reads pages near the ends, and reports the last visible row.
 function usePlace(box: React.RefObject<HTMLDivElement | null>, thread: ThreadState, onVisible: (sequence: number) => void) {
   const [isAtEnd, setIsAtEnd] = useState(true);
   const place = useRef<Place>(null as never);

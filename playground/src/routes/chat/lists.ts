@@ -24,7 +24,7 @@ export interface ChatsState {
   chats: Readonly<Record<string, ChatCard>>;
   // Null until a list has been read.
   lists: Readonly<Record<ListName, ChatList | null>>;
-  // Lists that have a chat whose place only the server knows. They are read again.
+  // Lists with a chat whose position is not known here. They are read again.
   stale: readonly ListName[];
 }
 

@@ -1,4 +1,4 @@
-// The scroll position of the rows. While the end is visible, it stays visible; otherwise the first visible row keeps its place, whatever comes above
+// The scroll position of the rows. While the end is visible, it stays visible; otherwise the first visible row keeps its position, if rows are added above
 // or below it.
 const ROW = '.row[data-sequence]';
 // The distance from the end that counts as the end.
@@ -11,7 +11,7 @@ export class Place {
   #row: HTMLElement | null = null;
   #top = 0;
 
-  // Notes what is visible.
+  // Saves the first visible row and its position.
   save(box: HTMLElement): void {
     this.isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < END_PX;
     const top = topOf(box);
@@ -20,7 +20,7 @@ export class Place {
     this.#top = this.#row ? topOf(this.#row) - top : 0;
   }
 
-  // Shows it again after a change.
+  // Restores the saved position after a change.
   restore(box: HTMLElement): void {
     if (this.isAtEnd) box.scrollTop = box.scrollHeight;
     else if (this.#row?.isConnected) box.scrollTop += topOf(this.#row) - topOf(box) - this.#top;

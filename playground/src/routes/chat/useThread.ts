@@ -60,7 +60,7 @@ export function useThread(chatId: string) {
       if (!chat) return change((state) => ({ ...state, ...NO_ROWS, phase: 'gone' }));
       const { messages, ...card } = chat;
       const rows = fromPage(messages);
-      // The goal looks at what the viewer had seen before.
+      // The goal depends on the viewer's read position before this read.
       const next = goal(rows, card);
       chats.learn(card);
       change((state) => ({ ...state, ...rows, phase: 'read', error: '', ...next }));

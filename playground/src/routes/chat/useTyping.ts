@@ -36,7 +36,7 @@ export function useSendTyping(chatId: string): (text: string) => void {
   return (text) => {
     if (!text.trim() || performance.now() - sentAt.current < EVERY_MS) return;
     sentAt.current = performance.now();
-    // It is not kept: after a failure, the next change tells again.
+    // It is not kept: after a failure, the next change sends it again.
     void client.mutation(ChatSendTypingDocument, { input: { chatId } }).toPromise();
   };
 }

@@ -1,4 +1,4 @@
-// The status of a place, or the placeholder of one that is deleted or hidden. The server does not tell which of the two.
+// The status of a place, or the placeholder of one that is deleted or hidden. The response does not show which of the two.
 import type { StatusCardFragment } from '../../statuses/fragments/StatusCard.generated.ts';
 import type { StatusChange } from '../../statuses/LikeButton.tsx';
 import { StatusCard } from '../../statuses/StatusCard.tsx';

@@ -20,7 +20,7 @@ export function updatePlaces(places: Place[], { id, ...change }: StatusChange): 
   });
 }
 
-// The counts of the statuses that a new status replies to and quotes, as the server told them with it.
+// The counts of the statuses that a new status replies to and quotes, as the response of the server has them.
 export function countsAfter({ replyTo, quotedStatus }: StatusCardFragment): StatusChange[] {
   const above = replyTo?.status;
   const counts: (StatusChange | null | undefined)[] = [

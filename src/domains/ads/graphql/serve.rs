@@ -52,7 +52,7 @@ impl AdImpression {
         &self.0.token
     }
 
-    /// URL that counts the click and redirects to the destination URL. Absolute if the server knows its public address, otherwise a path.
+    /// URL that counts the click and redirects to the destination URL. Absolute if the server's public URL is configured, otherwise a path.
     async fn click_url(&self, ctx: &Context<'_>) -> Result<String> {
         let public = request(ctx)?.app.config().public_url.as_deref();
         Ok(format!("{}/click/{}", public.unwrap_or_default(), self.0.token))

@@ -1,4 +1,5 @@
-//! The audit of retention: a chat has all rows from the lowest to the newest, what all members have seen is noted, and the schedules find the chat.
+//! The audit of retention: a chat has all rows from the lowest to the newest, the row up to which all members have seen the chat is stored, and the schedules
+//! find the chat.
 
 use super::super::keys::{self, SCHEDULES};
 use super::super::model::{BUCKET, ChatRetentionState, Schedule};
@@ -102,7 +103,7 @@ async fn check_holes(
     Ok(())
 }
 
-/// The times at which rows were seen by all are those of rows, in their order, and the chat knows the first one.
+/// The times at which rows were seen by all are those of rows, in their order, and the record of the chat has the first one.
 async fn check_times(reader: &AuditReader, chat: ChatId, key: &str, record: &Record, found: &mut Findings) -> Result<(), Error> {
     let all = |chat| cmd("ZRANGE").arg(keys::seen_times(chat)).arg(0).arg(-1).arg("WITHSCORES").take();
     let times = reader.query([chat], all).await?.read::<Vec<(u64, f64)>>(&chat).unwrap_or_default();

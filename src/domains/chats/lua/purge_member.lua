@@ -19,7 +19,7 @@ end
 local rest = {}
 for ended in string.gmatch(chat.ends, '[^,]+') do
   local row, member, by, at = string.match(ended, '^(%d+) (%d+) (%d+) (%d+)$')
-  -- A removal by an account that was deleted is told as one by nobody: by the id that no account has.
+  -- The event of a removal by a deleted account has, as its author, the id that no account has.
   if member ~= uid then table.insert(rest, table.concat({ row, member, by == uid and ARGV[3] or by, at }, ' ')) end
 end
 if chat.ends ~= '' then redis.call('HSET', KEYS[1], 'ends', table.concat(rest, ',')) end

@@ -73,7 +73,7 @@ elseif cleared > 0 and activity <= cleared then
 elseif old_list == 'A' then
   local since = tonumber(archived)
   if tonumber(ARGV[8]) <= since and (muted or tonumber(ARGV[7]) <= since) then list = 'A' end
-  -- What was considered brings it back at once, or never.
+  -- A row that was considered once moves the chat to the inbox then, or never.
   if list == 'A' and newest > 0 and tonumber(ARGV[14]) > since then archived = ARGV[14] end
 end
 local unread = list == 'I' and ARGV[5] == '1'

@@ -24,23 +24,23 @@ impl Fetch for DeliveryFetcher {
 
     async fn fetch(&self, keys: &[(ChatId, u64)]) -> Result<Vec<()>, Error> {
         if let Some(viewer) = self.viewer {
-            note(&self.app, viewer, keys.to_vec());
+            record(&self.app, viewer, keys.to_vec());
         }
         Ok(vec![(); keys.len()])
     }
 }
 
-/// Whether a row of a chat is not known to be delivered, and it is kept what was delivered.
+/// Whether a row is above the viewer's delivery position, in a chat that stores delivery positions.
 pub(super) fn is_new(view: &ChatView, row: u64) -> bool {
     row > view.delivered && publish::shows_delivery(view.members)
 }
 
-/// Notes the highest rows of chats that are handed out.
+/// Records the highest row of each chat in a response as delivered.
 pub(super) fn deliver<'a>(app: &App, viewer: UserId, read: impl Iterator<Item = (&'a ChatView, u64)>) {
-    note(app, viewer, read.filter(|(view, row)| is_new(view, *row)).map(|(view, row)| (view.id, row)).collect());
+    record(app, viewer, read.filter(|(view, row)| is_new(view, *row)).map(|(view, row)| (view.id, row)).collect());
 }
 
-fn note(app: &App, viewer: UserId, positions: Vec<(ChatId, u64)>) {
+fn record(app: &App, viewer: UserId, positions: Vec<(ChatId, u64)>) {
     if positions.is_empty() {
         return;
     }
@@ -51,7 +51,7 @@ fn note(app: &App, viewer: UserId, positions: Vec<(ChatId, u64)>) {
                 let chats: Vec<ChatId> = positions.iter().map(|(chat, _)| *chat).collect();
                 publish::publish_positions(&own, &chats, viewer, false);
             }
-            Err(error) => tracing::debug!(%error, "what was delivered is not noted"),
+            Err(error) => tracing::debug!(%error, "delivery positions were not stored"),
         }
     });
 }

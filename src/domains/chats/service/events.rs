@@ -117,13 +117,13 @@ pub async fn load_event(
     match event {
         ChatEvent::Rows { from: sequence, .. } => load_row(app, loaders, viewer, view, ChatMessageId { chat, sequence }).await,
         ChatEvent::Changed(account) if account == viewer => Ok(Some(ChatEventContent::Changed(chat, view))),
-        // Who has joined later has a row.
+        // An account that joined later receives the row of its joining.
         ChatEvent::Created => {
             let view = view.filter(|view| view.member.joined_id == chat.0);
             Ok(view.map(|view| ChatEventContent::Changed(chat, Some(view))))
         }
         ChatEvent::RetentionChanged => Ok(view.map(|view| ChatEventContent::Changed(chat, Some(view)))),
-        // Who was added again meanwhile has the rows of the chat.
+        // An account that was added again receives the rows of the chat.
         ChatEvent::MembershipEnded { member, row, by, at } if member == viewer && view.is_none() => {
             Ok(Some(membership_ended(ChatMessageId { chat, sequence: row }, member, by, at)))
         }
@@ -199,7 +199,7 @@ async fn load_text_event(
     let Some((view, message)) = load_readable(loaders, view, id).await? else { return Ok(None) };
     Ok(match event {
         ChatEvent::Deleted(_) if message.row.is_deleted => Some(ChatEventContent::Deleted(view, id)),
-        // What was deleted meanwhile has an event of its own.
+        // A text that was deleted meanwhile has an event of its own.
         ChatEvent::Edited(_) if message.row.edited_at.is_some() && !message.is_hidden => {
             Some(ChatEventContent::Edited(view, message))
         }
@@ -224,8 +224,8 @@ async fn load_positions(
         return Ok(None);
     }
     let Some(found) = find_member(loaders, viewer, view.id, member).await? else { return Ok(None) };
-    let is_told = is_own || (found.member.state == MemberState::Active && (found.seen.is_some() || !has_seen));
-    Ok(is_told.then_some(ChatEventContent::PositionsChanged(view, found)))
+    let is_visible = is_own || (found.member.state == MemberState::Active && (found.seen.is_some() || !has_seen));
+    Ok(is_visible.then_some(ChatEventContent::PositionsChanged(view, found)))
 }
 
 async fn load_typing(

@@ -139,8 +139,8 @@ async fn invite(
     if errors.is_empty() { Ok(invited) } else { Err(Refusal::User(errors)) }
 }
 
-/// Adds accounts to a group, all or none; those who are members count for nothing. The chat, the accounts with their relations and settings, a charge, the
-/// journal, the commit and the lists of those who are added.
+/// Adds accounts to a group, all or none; accounts that are members already are skipped. The chat, the accounts with their relations and settings, a charge,
+/// the journal, the commit and the lists of those who are added.
 ///
 /// # Errors
 /// As [`create_group`], for the accounts; `NOT_FOUND` for the chat; `FORBIDDEN` for members, and in a direct chat; `LIMIT_REACHED` at 500 members.
@@ -248,7 +248,7 @@ pub async fn remove_member(app: &App, loaders: &Loaders, viewer: UserId, chat: &
     let view = loaders.chats.load(chat).await?.ok_or_else(not_found)?;
     refuse_role(view.kind, view.member.role)?;
     let user = UserId::from_global(user).ok_or_else(|| refusal(StepRefusal::TargetNotMember))?;
-    // Nothing is noted for an account that the chat does not name.
+    // No journal entry is written for an account that is no member.
     let is_member = |states: &ChatSnapshot| states.members.iter().any(|snapshot| snapshot.member.is_some());
     if !store::states(ChatDb::of(app), chat, &[user], false).await?.is_ok_and(|(_, states)| is_member(&states)) && user != viewer
     {

@@ -83,7 +83,7 @@ async fn unread_texts(app: &App, loaders: &Loaders, view: &ChatView, most: usize
         let of_hidden = store::writers::texts_of(app.db(), &hidden.iter().map(range).collect::<Vec<_>>()).await?;
         let of_hidden: HashSet<u64> = of_hidden.into_iter().collect();
         let numbers: Vec<u64> = numbers.iter().copied().filter(|number| !of_hidden.contains(number)).collect();
-        // One more than is shown tells that there are more.
+        // One more than is shown: it means that there are more.
         for numbers in numbers.chunks(most + 1) {
             let ids = numbers.iter().map(|sequence| ChatMessageId { chat: view.id, sequence: *sequence }).collect();
             let shown = show(loaders, view, ids).await?.into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Publishes what happens in chats to the event log. A step after the commit: repeated, late or in two processes at once, it publishes each row once.
+//! Publishes the changes of chats to the event log. A step after the commit: repeated, late or in two processes at once, it publishes each row once.
 
 use super::super::model::MAX_DELIVERED_SHOWN;
 use super::super::store::events::{self as store, Throttle, UnpublishedRows};
@@ -114,8 +114,8 @@ impl UnpublishedPositions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a member; `false` if it was noted already.
-    fn note(&self, member: (ChatId, UserId), has_seen: bool) -> bool {
+    /// Adds a member; `false` if it is present already.
+    fn add(&self, member: (ChatId, UserId), has_seen: bool) -> bool {
         let mut members = self.lock();
         match members.get_mut(&member) {
             Some(seen) => {
@@ -131,7 +131,7 @@ impl UnpublishedPositions {
 /// with the positions at delivery. Two pipelines, however many chats.
 pub(super) fn publish_positions(app: &App, chats: &[ChatId], member: UserId, has_seen: bool) {
     let waiting = app.extension::<UnpublishedPositions>();
-    let mut rest: Vec<ChatId> = chats.iter().copied().filter(|chat| waiting.note((*chat, member), has_seen)).collect();
+    let mut rest: Vec<ChatId> = chats.iter().copied().filter(|chat| waiting.add((*chat, member), has_seen)).collect();
     if rest.is_empty() {
         return;
     }
@@ -155,7 +155,7 @@ pub(super) fn publish_positions(app: &App, chats: &[ChatId], member: UserId, has
     });
 }
 
-/// Publishes the positions of a member in those chats where its last ones are a second old; returns the others, and when to ask again.
+/// Publishes the positions of a member in those chats where its last ones are a second old; returns the others, and how long to wait before the next attempt.
 async fn publish_ready(
     app: &App,
     waiting: &UnpublishedPositions,
@@ -181,7 +181,7 @@ async fn publish_ready(
     Ok((still, Duration::from_millis(wait)))
 }
 
-/// Whether what was delivered to a member of a chat is kept, and published to others.
+/// Whether delivery positions are stored and published in a chat with this number of members.
 pub(super) const fn shows_delivery(members: u64) -> bool {
     members <= MAX_DELIVERED_SHOWN as u64
 }

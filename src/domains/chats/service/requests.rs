@@ -63,7 +63,7 @@ pub(super) async fn decline_overflow(app: &App, user: UserId, chat: ChatId) -> R
     if over == 0 {
         return Ok(());
     }
-    // As many as come at once are over at once.
+    // Several requests may exceed the limit at once.
     let oldest = Window { below: u64::MAX, above: 0, newest_first: false, limit: over as usize };
     if lists::requests(app.db(), user, &[oldest]).await?.concat().iter().any(|row| row.member == chat.0) {
         decline_unchecked(app, user, chat).await?;

@@ -56,7 +56,7 @@ pub async fn send(app: &App, loaders: &Loaders, viewer: UserId, new: NewMessage)
     if let Some(sequence) = bound.result {
         return Ok(ChatMessageId { chat, sequence });
     }
-    // The chat remembers its newest texts by their ids; the result, which is remembered as long as the key, is noted.
+    // The chat stores the ids of its newest texts only. The result is stored with the key, for as long as the key.
     let sent = send_once(app, loaders, &view, reply_to, new_text(bound.id)).await;
     match &sent {
         Ok(sequence) => idempotency::complete(app, viewer, &keyed, bound.id, *sequence).await,
@@ -171,8 +171,8 @@ pub async fn edit_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str
     }
 }
 
-/// Deletes a text for all: its place stays. Own ones, and in groups everybody's for the owner and admins. The chat and the row, the journal, the commit and
-/// the lists.
+/// Deletes a text for all members; its row keeps its number. Allowed to the sender, in groups also to the owner and admins. The chat and the row, the journal,
+/// the commit and the lists.
 ///
 /// # Errors
 /// `NOT_FOUND` for no such message, or a deleted one; `FORBIDDEN`; `INVALID_INPUT` if it is no text.

@@ -117,7 +117,7 @@ struct HiddenTexts {
     by_member: HashMap<UserId, (HashSet<UserId>, u64)>,
     /// Members that block the account from which their request came.
     declining: Vec<UserId>,
-    /// The newest rows: id, number and author. Empty if the two that the chat keeps tell enough.
+    /// The newest rows: id, number and author. Empty if the two rows in the record of the chat suffice.
     rows: Vec<(u64, u64, u64)>,
     /// Whether nothing of a direct chat is unread: a block stands, or the other account was deleted.
     is_blocked: bool,
@@ -142,7 +142,7 @@ impl HiddenTexts {
         visible.filter(|(_, author)| *author != user.0 && !self.hides(user, *author)).map(|(number, _)| number).max().unwrap_or(0)
     }
 
-    /// Whether the rows that the chat keeps do not tell the newest ones that a member with blocks sees.
+    /// Whether the rows in the record of the chat do not contain the newest ones that a member with blocks sees.
     fn needs_rows(&self, recent: &RecentRows) -> bool {
         let none = |rows: &[(u64, u64)], user: UserId, own: bool| {
             rows.iter().all(|(_, author)| self.hides(user, *author) || (!own && *author == user.0))
@@ -255,7 +255,7 @@ pub async fn settle_chat(
     events: &[ChatEvent],
     progress: Progress,
 ) -> Result<Option<Progress>, Error> {
-    // One more than a pass settles: it tells that there are more.
+    // One more than a pass settles: an extra one means that there are more.
     let (settled, mut states) = match store::states_above(ChatDb::of(app), chat, progress.below, PASS + 1).await? {
         Ok(found) => found,
         Err(StepRefusal::ChatEnded(newest)) => return end(app, chat, former, newest, progress).await,
@@ -318,7 +318,7 @@ pub(super) async fn raise_version_above_lists(
     Ok(store::states(ChatDb::of(app), chat, users, false).await?.map_or(states, |(_, raised)| raised))
 }
 
-/// Deletes what is left of a chat that has ended, in passes. The rows tell whose lists have it, so that they are deleted last.
+/// Deletes what is left of a chat that has ended, in passes. The rows name the accounts whose lists may have it, so they are deleted after the lists.
 async fn end(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: Progress) -> Result<Option<Progress>, Error> {
     let from = if progress.stage == ENDING {
         progress.below

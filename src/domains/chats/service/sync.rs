@@ -1,4 +1,4 @@
-//! The place of a page of chats in their events: what the page shows is not sent again after it.
+//! Sync cursors of pages of chats: events after the cursor do not repeat what the page shows.
 
 use super::super::model::ChatView;
 use super::super::store::events as store;
@@ -46,7 +46,7 @@ async fn not_yet_published(app: &App, position: &LogPosition, rows: Vec<ChatMess
         return Ok(rows);
     }
     let chats: Vec<_> = rows.iter().map(|row| row.chat).collect();
-    // In this order: rows that the chat knows as published are in the last event of the chat, or before it.
+    // In this order: rows that the chat stores as published are in the last event of the chat, or before it.
     let published = store::published_rows(app.db(), &chats).await?;
     let are_before = events::chat_rows_are_before(app, position, &chats).await?;
     let is_before = published.into_iter().zip(are_before);

@@ -65,7 +65,7 @@ pub(in super::super) async fn published_rows(db: &Db, chats: &[ChatId]) -> Resul
     db.read_many(commands).await?.into_iter().map(row).collect()
 }
 
-/// Notes up to which row all events of a chat were published. One script.
+/// Stores up to which row all events of a chat were published. One script.
 pub(in super::super) async fn raise_published(db: &Db, chat: ChatId, row: u64, now: Millis) -> Result<(), Error> {
     let before = now.saturating_sub(ENDS_KEPT);
     db.call_untracked(vec![Call::new(&RAISE_PUBLISHED, [keys::chat(chat)]).arg(row).arg(before)]).await.map(drop)

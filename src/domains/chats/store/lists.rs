@@ -20,7 +20,7 @@ static END_MUTES: Script = Script::allow_oom(include_str!("../lua/end_mutes.lua"
 static CLAIM_PAIR: Script = Script::new(include_str!("../lua/claim_pair.lua"));
 static SET_SETTINGS: Script = Script::new(include_str!("../lua/set_settings.lua"));
 
-/// Ended mutes that one count looks at: all of an account. They are removed after it.
+/// Ended mutes that one count reads: all of an account. They are removed after it.
 const ENDED_MUTES: usize = MAX_CHATS;
 
 /// The state of a chat that is written to the chat lists of one account.

@@ -450,7 +450,7 @@ pub(super) async fn states_above(db: ChatDb<'_>, chat: ChatId, above: u64, most:
     parse(&db.call::<Vec<String>>(call).await?)
 }
 
-/// Notes up to which version the lists of all members agree with a chat. One script.
+/// Stores up to which version the lists of all members agree with a chat. One script.
 pub(super) async fn set_settled(db: &Db, chat: ChatId, version: u64) -> Result<(), Error> {
     db.call::<u64>(Call::new(&SET_SETTLED, [keys::chat(chat)]).arg(version)).await.map(drop)
 }

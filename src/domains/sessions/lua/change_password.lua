@@ -21,7 +21,7 @@ for n = 1, #listed, 2 do
 end
 redis.call('PEXPIRE', KEYS[4], ARGV[3])
 local address = redis.call('HGET', KEYS[5], 'address')
-if address then note_notice(8, ARGV[4], address, ARGV[5]) end
+if address then store_notice(8, ARGV[4], address, ARGV[5]) end
 -- No token is made for a message that waits: the account sends the link again.
 if redis.call('EXISTS', KEYS[6]) == 1 then
   redis.call('HDEL', KEYS[6], 'token')

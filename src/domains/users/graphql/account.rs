@@ -42,7 +42,7 @@ impl AccountObject {
         Ok(Box::pin(passwords::has_password(&request(ctx)?.app, self.user.id)).await?)
     }
 
-    /// Confirmed mail address. Null if there is none. Serves for `logIn` and `requestPasswordReset`.
+    /// Confirmed mail address. Null if there is none. `logIn` and `requestPasswordReset` accept it.
     async fn email(&self, ctx: &Context<'_>) -> Option<Result<String>> {
         let email = async { Ok(self.emails(ctx).await?.confirmed.as_ref().map(|email| email.as_str().to_owned())) };
         email.await.transpose()

@@ -73,9 +73,10 @@ pub struct EmailMutation;
 
 #[Object]
 impl EmailMutation {
-    /// Requests another mail address for the viewer's account, or removes its addresses. The new address counts once its link was followed (`confirmEmail`); the
-    /// confirmed one serves until then and is told of it. The confirmed address as the new one drops the pending one. Whether another account has the address
-    /// does not change the response. A wrong password is counted as a failed log-in. Fails with `FORBIDDEN` if the account has no password. Requires a session.
+    /// Requests another mail address for the viewer's account, or removes its addresses. The link in the message confirms it (`confirmEmail`); until then the
+    /// confirmed address stays valid, and gets a message about the request. A request for the confirmed address drops the pending one. Whether another account
+    /// has the address does not change the response. A wrong password is counted as a failed log-in. Fails with `FORBIDDEN` if the account has no password.
+    /// Requires a session.
     async fn change_email(
         &self,
         ctx: &Context<'_>,
@@ -84,7 +85,7 @@ impl EmailMutation {
         Some(Box::pin(change(ctx, input)).await)
     }
 
-    /// Confirms the mail address to which a token was sent. The account that confirms an address first has it; it is no longer pending for other accounts then.
+    /// Confirms the mail address to which a token was sent. The first account that confirms an address has it; for other accounts it is then no longer pending.
     /// A token that is expired, used, replaced or of an address that another account has confirmed fails with `INVALID_TOKEN`. Needs no session.
     async fn confirm_email(
         &self,
@@ -94,7 +95,7 @@ impl EmailMutation {
         Some(Box::pin(confirm(ctx, input)).await)
     }
 
-    /// Sends the link to the viewer's pending address again; the link before becomes invalid. Fails with `NOT_FOUND` if no address is pending. Requires a
+    /// Sends the link to the viewer's pending address again; the previous link becomes invalid. Fails with `NOT_FOUND` if no address is pending. Requires a
     /// session.
     async fn resend_email_confirmation(&self, ctx: &Context<'_>) -> Option<Result<ResendEmailConfirmationPayload>> {
         let sent = async {

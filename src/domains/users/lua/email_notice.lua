@@ -1,9 +1,9 @@
--- email_notice.lua - notes in the key `at` the address of a message that tells an account of a change. At the bound of 100 it replaces the oldest one, which is
--- not sent.
+-- email_notice.lua - stores the recipient's address of a message about a change of an account, in the key `at`. At the bound of 100 it replaces the oldest one,
+-- which is not sent.
 -- KEYS none of its own
 -- ARGV those of the script that follows
 -- Returns nothing: it begins other scripts
-local function note_notice(at, id, address, ttl)
+local function store_notice(at, id, address, ttl)
   if id == '0' then return end
   local ids = redis.call('HKEYS', KEYS[at])
   if #ids >= 100 then

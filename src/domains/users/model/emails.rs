@@ -4,7 +4,7 @@ use crate::base::clock::{DAY, MINUTE, Millis};
 use crate::base::email::EmailAddress;
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::{UserId, source};
-use crate::platform::mail::Token;
+use crate::platform::mail::LinkToken;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
@@ -35,7 +35,7 @@ pub(in super::super) struct PendingEmail {
     pub(in super::super) until: Millis,
     /// The message with its link.
     pub(in super::super) message: u64,
-    /// The confirmation of the address, by whomever, when it was set.
+    /// The id of the address's last confirmation by any account, when the pending address was set.
     pub(in super::super) seen: Option<u64>,
     /// The digest of the token, once the message was handed over.
     pub(in super::super) token: Option<String>,
@@ -55,8 +55,8 @@ pub(in super::super) struct EmailHolder {
 }
 
 impl PendingEmail {
-    /// Whether the address is no longer pending for the account `user`: its time has passed, or another account has confirmed it meanwhile, or is about to if it
-    /// holds the address.
+    /// Whether the address is no longer pending for the account `user`: its time has passed, or another account has confirmed it meanwhile, or is about to if
+    /// it holds the address.
     pub(in super::super) fn has_ended(&self, user: UserId, holder: &EmailHolder, now: Millis) -> bool {
         let is_confirmed_since = holder.confirmation.is_some() && holder.confirmation != self.seen && holder.user != Some(user);
         self.until <= now || is_confirmed_since
@@ -79,13 +79,13 @@ pub fn invalid_token() -> UserError {
 }
 
 /// Makes a token for the account: its id, so that the token leads to the account, and 192 random bits. Returns it with its digest.
-pub(in super::super) fn new_token(user: UserId) -> (Token, String) {
+pub(in super::super) fn new_token(user: UserId) -> (LinkToken, String) {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&user.0.to_be_bytes());
     bytes[8..].copy_from_slice(&rand::random::<[u8; 24]>());
     let token = URL_SAFE_NO_PAD.encode(bytes);
     let digest = digest(&token);
-    (Token(token), digest)
+    (LinkToken(token), digest)
 }
 
 /// The account and the digest of a token; `None` for a text that is no token.

@@ -1,7 +1,7 @@
-//! Mail addresses of accounts: asked for, confirmed, removed, and looked up.
+//! Mail addresses of accounts: requests, confirmation, removal and lookup.
 //!
 //! An address is claimed under its own hash tag before the commit, which is a script on the account's tag. The version of the account's address orders its
-//! changes: settling raises it if the commit has not happened, so that a stalled process cannot make it later.
+//! changes: settling raises it if the change was not committed, so that a stalled process cannot make it later.
 
 use super::super::model::{self, EmailAddresses, EmailHolder, PENDING_EMAIL_TTL, PendingEmail, UNUSED_USER_ID};
 use super::super::store;
@@ -34,7 +34,7 @@ pub(super) fn link_charges(address: &EmailDigest, account: Option<UserId>, from:
     charges
 }
 
-/// A pending address, for the message with this id. A read, whoever has confirmed the address.
+/// A pending address, for the message with this id. A read, whether or not an account has confirmed the address.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -95,9 +95,9 @@ pub(super) async fn find_confirmed(app: &App, address: &EmailDigest) -> Result<O
     Ok(holder.zip(confirmed.map(|(_, confirmation)| confirmation)))
 }
 
-/// Asks for another address of an account after a check of its password, or takes its addresses away. A new address is pending until its link was followed; the
-/// confirmed one is told of it. The confirmed address as the new one ends the pending one. The check of the password, up to three reads, the journal, and one
-/// or two scripts, whoever has the new address.
+/// Requests another address for an account after a check of its password, or removes its addresses. A new address is pending until its link was followed; the
+/// confirmed one gets a message. A request for the confirmed address drops the pending one. The check of the password, up to three reads, the journal, and one
+/// or two scripts, whether or not an account has the new address.
 ///
 /// # Errors
 /// `INVALID_EMAIL`; `WRONG_CREDENTIALS` at `password`, charged as a failed log-in; `FORBIDDEN` if the account has no password; `RATE_LIMITED`;
@@ -177,8 +177,8 @@ async fn remove_email(app: &App, id: UserId) -> Outcome<()> {
     Err(Error::Overloaded.into())
 }
 
-/// Confirms the pending address to which a token was sent, and returns its account. The address before is told and released. Of concurrent confirmations of one
-/// address, and of concurrent uses of one token, exactly one succeeds. A pipeline, the journal, and three scripts.
+/// Confirms the pending address to which a token was sent, and returns its account. A message goes to the previous address, which is released. Of concurrent
+/// confirmations of one address, and of concurrent uses of one token, exactly one succeeds. A pipeline, the journal, and three scripts.
 ///
 /// # Errors
 /// `INVALID_TOKEN` for every token that confirms nothing; `OVERLOADED` if other requests change the address again and again meanwhile.
@@ -346,7 +346,7 @@ pub async fn resend_confirmation(app: &App, id: UserId, from: Option<IpAddr>) ->
 }
 
 fn nothing_pending() -> UserError {
-    UserError::new(UserErrorCode::NotFound, "No address waits for its confirmation.", &[])
+    UserError::new(UserErrorCode::NotFound, "No address is pending.", &[])
 }
 
 /// Releases the address of a deleted account, and deletes what is left of it. Two reads, a script and a pipeline.

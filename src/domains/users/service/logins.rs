@@ -2,7 +2,7 @@
 
 use super::super::model::{self, FormerLogin, LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders, MAX_LOGIN_CHANGES, User};
 use super::super::store;
-use super::super::store::logins::{self as logins_store, ChangeResult, ClaimResult};
+use super::super::store::logins::{self as logins_store, LoginChangeResult, LoginClaimResult};
 use super::passwords;
 use crate::app::App;
 use crate::base::clock::{DAY, Millis};
@@ -25,13 +25,13 @@ const ATTEMPTS: usize = 5;
 pub(super) async fn claim_new(app: &App, login: &str, id: UserId) -> Outcome<()> {
     let claim = async |abandoned_by| logins_store::claim(app.db(), login, (id, 0), abandoned_by, app.now()).await;
     let mut result = claim(None).await?;
-    if let ClaimResult::TakenBy(holder) = result
+    if let LoginClaimResult::TakenBy(holder) = result
         && store::get(app.db(), holder).await?.is_none()
         && is_abandoned(app, holder.time())
     {
         result = claim(Some(holder)).await?;
     }
-    if result == ClaimResult::Claimed { Ok(()) } else { Err(taken().into()) }
+    if result == LoginClaimResult::Claimed { Ok(()) } else { Err(taken().into()) }
 }
 
 /// Checks that a login is free for a new account, or for the account `id`, before anything is written. Returns the account that has abandoned it. A read;
@@ -122,10 +122,10 @@ async fn change_once(app: &App, user: &User, login: &str) -> Outcome<bool> {
     let lease = journal::begin(app, task).await?;
     if !is_same {
         match logins_store::claim_for_change(app.db(), login, (id, version), abandoned_by, app.now()).await? {
-            ClaimResult::Claimed => {}
+            LoginClaimResult::Claimed => {}
             result => {
                 lease.ack(app);
-                return if result == ClaimResult::Superseded { Ok(false) } else { Err(taken().into()) };
+                return if result == LoginClaimResult::Superseded { Ok(false) } else { Err(taken().into()) };
             }
         }
     }
@@ -134,9 +134,9 @@ async fn change_once(app: &App, user: &User, login: &str) -> Outcome<bool> {
     settle_login_change(app, id, (login, &login_before), version).await?;
     lease.ack(app);
     match result {
-        ChangeResult::Changed => Ok(true),
-        ChangeResult::HistoryChanged => Ok(false),
-        ChangeResult::NoAccount => Err(Error::Unauthenticated.into()),
+        LoginChangeResult::Changed => Ok(true),
+        LoginChangeResult::HistoryChanged => Ok(false),
+        LoginChangeResult::NoAccount => Err(Error::Unauthenticated.into()),
     }
 }
 
@@ -153,7 +153,7 @@ pub async fn settle_login_change(app: &App, id: UserId, (login, former): (&str, 
         };
         check_history(&user)?;
         if user.logins.version() < version
-            && logins_store::cancel_change(app.db(), id, &user.logins).await? != ChangeResult::Changed
+            && logins_store::cancel_change(app.db(), id, &user.logins).await? != LoginChangeResult::Changed
         {
             continue;
         }
@@ -244,7 +244,7 @@ pub async fn settle_login(app: &App, id: UserId, login: &str, former: &[String])
         logins_store::unreserve(app.db(), login).await?;
         // The account may have changed its login since it was read: then nothing is claimed.
         let claim = logins_store::claim(app.db(), login, (id, user.logins.version()), None, app.now());
-        if matches!(claim.await?, ClaimResult::Claimed | ClaimResult::Superseded) {
+        if matches!(claim.await?, LoginClaimResult::Claimed | LoginClaimResult::Superseded) {
             return Ok(true);
         }
         if !store::delete(app.db(), id, &user.logins).await? {
@@ -270,7 +270,7 @@ pub async fn claim_login(app: &App, id: UserId) -> Result<bool, Error> {
         }
     }
     let account = (id, user.logins.version());
-    Ok(logins_store::claim(app.db(), &user.login, account, holder, app.now()).await? == ClaimResult::Claimed)
+    Ok(logins_store::claim(app.db(), &user.login, account, holder, app.now()).await? == LoginClaimResult::Claimed)
 }
 
 /// The accounts that have these logins, ignoring case, or have them reserved, by lower-case login; unknown logins are left out. A round trip for every 500

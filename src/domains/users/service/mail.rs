@@ -12,7 +12,7 @@ use crate::base::mail::MailKind;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{MailTask, Task};
 use crate::platform::mail::service as mail;
-use crate::platform::mail::{Letter, MailFailure, Token};
+use crate::platform::mail::{Letter, LinkToken, MailFailure};
 use crate::platform::rates::service::charge;
 use std::net::IpAddr;
 
@@ -104,7 +104,7 @@ async fn hand_over(
     kind: MailKind,
     account: &User,
     to: EmailAddress,
-    token: Option<Token>,
+    token: Option<LinkToken>,
 ) -> Result<Option<MailFailure>, Error> {
     let letter = Letter { kind, to, login: account.login.clone(), token };
     Ok(mail::mailer(app)?.deliver(app, &letter).await.err())

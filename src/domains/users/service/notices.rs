@@ -8,14 +8,14 @@ use crate::base::mail::MailKind;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{EntryLease, MailTask, Progress, Task};
 
-/// A message that tells an account of a change, written to the journal before the change. The change notes its address.
+/// A message about a change of an account, written to the journal before the change. The script of the change stores the recipient's address.
 pub struct Notice {
     id: NoticeId,
     lease: EntryLease,
 }
 
 impl Notice {
-    /// The id under which the change notes the address; 0 for no message.
+    /// The id under which the change stores the recipient's address; 0 for no message.
     pub fn id(notice: Option<&Self>) -> u64 {
         notice.map_or(0, |notice| notice.id)
     }
@@ -27,7 +27,7 @@ impl Notice {
         }
     }
 
-    /// Strikes the message out: the change was not made.
+    /// Cancels the message: the change was not made.
     pub fn cancel(notice: Option<Self>, app: &App) {
         if let Some(notice) = notice {
             notice.lease.ack(app);

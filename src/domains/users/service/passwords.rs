@@ -1,6 +1,6 @@
 //! Passwords of accounts: their verification for actions that a session does not suffice for, and new hashes.
 
-use super::super::attempt::{Attempt, KnownDevice, Target};
+use super::super::attempt::{Attempt, AttemptTarget, KnownDevice};
 use super::super::device::DeviceTokens;
 pub use super::super::model::invalid_token;
 use super::super::model::{self, PasswordRecord, User};
@@ -104,7 +104,7 @@ pub async fn verify_field(
 ) -> Outcome<VerifiedPassword> {
     let user = store::get(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
     let known = session.map(|session| KnownDevice { account: id, bucket: Subject::session(id, session) });
-    let attempt = Attempt::begin(app, Target::own(id), None, known).await?;
+    let attempt = Attempt::begin(app, AttemptTarget::own(id), None, known).await?;
     let comparison = async {
         let Some(record) = store::password_record(app.db(), id).await? else { return Ok(None) };
         let tried = model::password(password).unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use redis::{Cmd, Value, cmd};
 
-/// Shared by the scripts of changes that are told; see its file.
+/// The prelude of the scripts of changes about which a message is sent; see its file.
 pub const EMAIL_NOTICE_PRELUDE: &str = include_str!("../lua/email_notice.lua");
 
 static SET_PENDING: Script = Script::after(EMAIL_NOTICE_PRELUDE, include_str!("../lua/set_pending_email.lua"));

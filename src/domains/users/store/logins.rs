@@ -61,7 +61,7 @@ pub(in super::super) async fn find_with_reservation(db: &Db, login: &str) -> Res
 
 /// The result of claiming a login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum ClaimResult {
+pub(in super::super) enum LoginClaimResult {
     Claimed,
     /// This account has it, or has it reserved.
     TakenBy(UserId),
@@ -78,7 +78,7 @@ pub(in super::super) async fn claim(
     (id, version): (UserId, u64),
     abandoned: Option<UserId>,
     now: Millis,
-) -> Result<ClaimResult, Error> {
+) -> Result<LoginClaimResult, Error> {
     run_claim(db, claim_call(login, (id, version), abandoned, now), id).await
 }
 
@@ -89,7 +89,7 @@ pub(in super::super) async fn claim_for_change(
     (id, version): (UserId, u64),
     abandoned: Option<UserId>,
     now: Millis,
-) -> Result<ClaimResult, Error> {
+) -> Result<LoginClaimResult, Error> {
     run_claim(db, claim_call(login, (id, version), abandoned, now).arg(1), id).await
 }
 
@@ -99,12 +99,12 @@ fn claim_call(login: &str, (id, version): (UserId, u64), abandoned: Option<UserI
     call.arg(abandoned.map_or(0, |id| id.0)).arg(now).arg(version)
 }
 
-async fn run_claim(db: &Db, call: Call, id: UserId) -> Result<ClaimResult, Error> {
+async fn run_claim(db: &Db, call: Call, id: UserId) -> Result<LoginClaimResult, Error> {
     Ok(match db.call::<i64>(call).await? {
-        0 => ClaimResult::Reserved,
-        ..0 => ClaimResult::Superseded,
-        holder if holder.unsigned_abs() == id.0 => ClaimResult::Claimed,
-        holder => ClaimResult::TakenBy(UserId(holder.unsigned_abs())),
+        0 => LoginClaimResult::Reserved,
+        ..0 => LoginClaimResult::Superseded,
+        holder if holder.unsigned_abs() == id.0 => LoginClaimResult::Claimed,
+        holder => LoginClaimResult::TakenBy(UserId(holder.unsigned_abs())),
     })
 }
 
@@ -143,7 +143,7 @@ pub(in super::super) async fn release(db: &Db, login: &str, id: UserId, now: Mil
 
 /// The result of a change of the login or of its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum ChangeResult {
+pub(in super::super) enum LoginChangeResult {
     Changed,
     NoAccount,
     /// The history is another one than the one that was read.
@@ -157,21 +157,21 @@ pub(in super::super) async fn change(
     before: &LoginHistory,
     after: &LoginHistory,
     login: &str,
-) -> Result<ChangeResult, Error> {
+) -> Result<LoginChangeResult, Error> {
     run_change(db, Call::new(&CHANGE_LOGIN, [keys::user(id)]).arg(before.text()).arg(after.text()).arg(login)).await
 }
 
 /// Cancels the change that would follow the history `before`. One script.
-pub(in super::super) async fn cancel_change(db: &Db, id: UserId, before: &LoginHistory) -> Result<ChangeResult, Error> {
+pub(in super::super) async fn cancel_change(db: &Db, id: UserId, before: &LoginHistory) -> Result<LoginChangeResult, Error> {
     let call = Call::new(&CANCEL_LOGIN_CHANGE, [keys::user(id)]).arg(before.text()).arg(before.cancelled().text()).arg("");
     run_change(db, call).await
 }
 
-async fn run_change(db: &Db, call: Call) -> Result<ChangeResult, Error> {
+async fn run_change(db: &Db, call: Call) -> Result<LoginChangeResult, Error> {
     Ok(match db.call::<u8>(call).await? {
-        0 => ChangeResult::NoAccount,
-        2 => ChangeResult::HistoryChanged,
-        _ => ChangeResult::Changed,
+        0 => LoginChangeResult::NoAccount,
+        2 => LoginChangeResult::HistoryChanged,
+        _ => LoginChangeResult::Changed,
     })
 }
 
