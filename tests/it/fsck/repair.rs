@@ -19,6 +19,7 @@ const LEFT: &[&str] = &[
     "following:{$ada}: should be a zset",
     "friend_requests_received:{$cyd}: should be a zset",
     "dead:{2}: should be a hash",
+    "dead:{2}:mail: should be a hash",
     "status:{$status}: has no message",
     "status:{$status}: its lat and lon are not a location",
     "status:{$status}: the audience and its list are not valid",
@@ -32,6 +33,7 @@ const LEFT: &[&str] = &[
     "journal:{1}: entry \"5\" cannot be read",
     "journal:{1}: entry 5 is in no queue",
     "dead:{1}: entry",
+    "dead:{1}:mail: entry",
     "has no author or no message",
 ];
 

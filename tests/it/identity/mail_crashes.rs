@@ -133,7 +133,7 @@ async fn crash_at_each_write(change: Change) {
             assert!(world.is_applied(&app, change, &when).await, "{when}: the repeated change");
         }
         if !crash_proxy.has_cut() {
-            assert!(acknowledged && outcomes.iter().all(|count| *count > 1), "{when}: {outcomes:?}");
+            assert!(acknowledged && outcomes.iter().all(|count| *count > 0), "{when}: {outcomes:?}");
             return;
         }
     }
