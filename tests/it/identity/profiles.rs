@@ -305,7 +305,7 @@ async fn the_last_post_is_the_first_entry_of_the_profile_as_the_viewer_sees_it()
     let other = stranger.post("of another").await;
     ada.mutate_ok("repostStatus", json!({ "statusId": other }), "").await;
     assert_eq!(seen().await, vec![nothing.clone(); 6], "a repost is no post");
-    let mut post = async |audience: &str, list: Option<&str>| {
+    let post = async |audience: &str, list: Option<&str>| {
         app.clock.advance(60_000);
         json!(post_to(&ada, audience, list).await)
     };

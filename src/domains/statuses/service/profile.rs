@@ -98,8 +98,8 @@ const NEXT_ROWS: usize = 10;
 const ROWS_FACTOR: usize = 4;
 const MAX_ROWS: usize = 1_000;
 
-/// When an author posted the first status of the default [`profile`] that the viewer may see; `None` without any, and if the viewer cannot see the newest 10,000. For any
-/// number of authors together: the pipelines of [`relations::can_read_profile`], one of the newest status of each author, and those of
+/// When an author posted the first status of the default [`profile`] that the viewer may see; `None` without any, and if the viewer cannot see the newest
+/// 10,000. For any number of authors together: the pipelines of [`relations::can_read_profile`], one of the newest status of each author, and those of
 /// [`load_visible`]; and the last two again for authors whose newest statuses the viewer cannot see.
 ///
 /// # Errors
