@@ -7,6 +7,7 @@ mod mail;
 mod mail_crashes;
 mod mail_races;
 mod passwords;
+mod profiles;
 mod races;
 mod stalls;
 
