@@ -62,6 +62,9 @@ struct Fixture {
     tokens: Vec<String>,
 }
 
+/// A token of an account that does not exist.
+const TOKEN: &str = "AAAAAAAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
 impl Fixture {
     fn arguments(&self, field: &str) -> String {
         let id = &self.user;
@@ -111,9 +114,9 @@ impl Fixture {
             "renameUserList" => format!("(input: {{ listId: {id:?}, name: \"x\" }})"),
             "deleteUserList" => format!("(input: {{ listId: {id:?} }})"),
             "changeEmail" => "(input: { email: \"ada@example.org\", password: \"correct horse\" })".to_owned(),
-            "confirmEmail" => "(input: { token: \"x\" })".to_owned(),
+            "confirmEmail" => format!("(input: {{ token: {TOKEN:?} }})"),
             "requestPasswordReset" => "(input: { email: \"ada@example.org\" })".to_owned(),
-            "resetPassword" => "(input: { token: \"x\", newPassword: \"correct horse\" })".to_owned(),
+            "resetPassword" => format!("(input: {{ token: {TOKEN:?}, newPassword: \"correct horse\" }})"),
             "changeLogin" => "(input: { login: \"ada\", password: \"correct horse\" })".to_owned(),
             "changePassword" => "(input: { currentPassword: \"correct horse\", newPassword: \"correct horse\" })".to_owned(),
             "deleteAccount" => "(input: { password: \"correct horse\" })".to_owned(),
