@@ -43,6 +43,11 @@ export function Profile({ login }: { login: string }) {
             Message
           </Link>
         )}
+        {viewer?.id === user.id && (
+          <Link className="message-link" to="/account">
+            Edit profile
+          </Link>
+        )}
         {user.viewerFollowState === 'FOLLOWING' && <RepostsSwitch person={user} />}
       </PersonCard>
       <Pinned statuses={user.pinnedStatuses} onChange={() => readAgain({ requestPolicy: 'network-only' })} />
