@@ -13,5 +13,5 @@ pub mod service;
 mod smtp;
 mod templates;
 
-pub use message::{Letter, MailFailure, Token};
+pub use message::{Letter, MailFailure, StoredMessage, Token};
 pub use service::Mailer;
