@@ -18,6 +18,18 @@ named_enum! {
     } default Public
 }
 
+named_enum! {
+    /// The accounts that can see a detail of a profile. The account itself always can; an account that it blocks, or that blocks it, never can.
+    pub enum DetailAudience {
+        /// The account itself alone.
+        Nobody = "nobody",
+        /// Friends of the account.
+        Friends = "friends",
+        /// Everyone who can find the account, also without a session.
+        Everyone = "everyone",
+    } default Nobody
+}
+
 /// The audience of a status, with the list if there is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ChosenAudience {

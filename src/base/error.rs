@@ -130,6 +130,10 @@ named_enum! {
         InvalidMessage = "INVALID_MESSAGE",
         /// The text is not exactly one emoji.
         InvalidEmoji = "INVALID_EMOJI",
+        /// The URL is not an absolute https URL without a user name and a password, or is longer than 2,000 bytes.
+        InvalidUrl = "INVALID_URL",
+        /// The day is not from 1900-01-01 to today in UTC.
+        InvalidDate = "INVALID_DATE",
         /// The latitude is not from -90 to 90, or the longitude not from -180 to 180.
         InvalidLocation = "INVALID_LOCATION",
         /// The login or the password is wrong.

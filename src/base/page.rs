@@ -22,7 +22,7 @@ pub const DEFAULT: usize = 20;
 /// The maximum size of a page.
 pub const MAX: usize = 100;
 /// The most rows that a page drops, up to one window more. Then the page ends early, so that a request is bounded.
-const MAX_DROPPED: usize = 10_000;
+pub const MAX_DROPPED: usize = 10_000;
 /// The longest text of [`Cursors::sign`].
 const MAX_SIGNED: usize = 4_096;
 

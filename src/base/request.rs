@@ -33,6 +33,7 @@ use crate::domains::graph::RepostChoiceFetcher;
 use crate::domains::graph::RequestFetcher;
 use crate::domains::lists::AudienceListFetcher;
 use crate::domains::lists::ListFetcher;
+use crate::domains::lists::ListMemberFetcher;
 use crate::domains::lists::ListTagFetcher;
 use crate::domains::relations::BlockFetcher;
 use crate::domains::relations::FriendshipFetcher;
@@ -40,6 +41,7 @@ use crate::domains::relations::MutualFriendFetcher;
 use crate::domains::relations::RelationshipFetcher;
 use crate::domains::statuses::BookmarkFetcher;
 use crate::domains::statuses::PinFetcher;
+use crate::domains::statuses::ProfileRowFetcher;
 use crate::domains::statuses::RepostFetcher;
 use crate::domains::statuses::RepostIdFetcher;
 use crate::domains::statuses::StatusFetcher;
@@ -69,6 +71,8 @@ pub struct Loaders {
     pub repost_ids: Loader<RepostIdFetcher>,
     /// The pinned statuses of accounts.
     pub pins: Loader<PinFetcher>,
+    /// The newest rows of profiles.
+    pub profile_rows: Loader<ProfileRowFetcher>,
     /// The relation between the viewer and an account.
     pub relations: Loader<RelationFetcher>,
     /// Whether the viewer's home shows the reposts of an account.
@@ -87,6 +91,8 @@ pub struct Loaders {
     pub feeds: Loader<FeedFetcher>,
     /// Whether the viewer is a member of audience lists.
     pub audience_lists: Loader<AudienceListFetcher>,
+    /// Whether the viewer is a member of any list of an account.
+    pub list_members: Loader<ListMemberFetcher>,
     /// The viewer's lists.
     pub lists: Loader<ListFetcher>,
     /// The tags of the viewer's lists.
@@ -223,13 +229,14 @@ impl Request {
     ) -> Loaders {
         let (db, viewer, with_bookmarks) = (app.db(), viewer.map(|viewer| viewer.user), with_bookmarks.clone());
         Loaders {
-            users: Loader::new(UserFetcher { db: db.clone(), since }),
+            users: Loader::with_response_size(UserFetcher { db: db.clone(), since }, size),
             logins: Loader::new(LoginFetcher { db: db.clone() }),
             statuses: Loader::with_response_size(StatusFetcher { db: db.clone(), since, viewer, with_bookmarks }, size),
             bookmarks: Loader::new(BookmarkFetcher { db: db.clone(), since, viewer }),
             reposts: Loader::new(RepostFetcher { db: db.clone(), since, viewer }),
             repost_ids: Loader::new(RepostIdFetcher(db.clone())),
             pins: Loader::new(PinFetcher(db.clone())),
+            profile_rows: Loader::new(ProfileRowFetcher(db.clone())),
             relations: Loader::new(RelationFetcher { db: db.clone(), viewer }),
             repost_choices: Loader::new(RepostChoiceFetcher { db: db.clone(), viewer }),
             requests: Loader::new(RequestFetcher { db: db.clone(), viewer }),
@@ -239,6 +246,7 @@ impl Request {
             mutual_friends: Loader::new(MutualFriendFetcher { db: db.clone(), viewer }),
             feeds: Loader::new(FeedFetcher::new(app.clone(), since)),
             audience_lists: Loader::new(AudienceListFetcher { db: db.clone(), viewer }),
+            list_members: Loader::new(ListMemberFetcher { db: db.clone(), viewer }),
             lists: Loader::new(ListFetcher { db: db.clone(), viewer }),
             list_tags: Loader::new(ListTagFetcher(db.clone())),
             tag_counts: Loader::new(TagCountFetcher(db.clone())),

@@ -31,7 +31,24 @@ const SAME_FOR_ALL: [(&str, &[&str]); 16] = [
     ("StatusPosted", &["cursor", "status"]),
     ("StatusReposted", &["cursor", "status"]),
     ("StreamGap", &["cursor", "reason"]),
-    ("User", &["bio", "createdAt", "followersCount", "followingCount", "id", "isPrivate", "login", "name", "statusesCount"]),
+    ("User", &USER_FIELDS),
+];
+
+const USER_FIELDS: [&str; 14] = [
+    "avatarUrl",
+    "bannerUrl",
+    "bio",
+    "createdAt",
+    "followersCount",
+    "followingCount",
+    "gender",
+    "id",
+    "isPrivate",
+    "location",
+    "login",
+    "name",
+    "statusesCount",
+    "websiteUrl",
 ];
 
 const COMMENT_FIELDS: [&str; 14] = [
@@ -197,8 +214,16 @@ mod tests {
     fn a_key_depends_on_the_viewer_by_type_and_field() {
         let status =
             |fields: &str| format!("homeTimelineEvents {{ __typename cursor ... on StatusPosted {{ status {{ {fields} }} }} }}");
-        for shared in ["id message", "author { ...Name }", "a: author { ... { __typename login } } location { latitude }"] {
+        for shared in [
+            "id message",
+            "author { ...Name }",
+            "a: author { ... { __typename login } } location { latitude }",
+            "author { avatarUrl location }",
+        ] {
             assert!(!depends_on_viewer(&status(shared)), "{shared}");
+        }
+        for own in ["author { birthDate }", "author { age }", "author { ... { lastPostedAt } }"] {
+            assert!(depends_on_viewer(&status(own)), "{own}");
         }
         for own in ["viewerHasLiked", "author { viewerIsFollowing }", "quotedStatus { id }", "replyTo { author { ...Name } }"] {
             assert!(depends_on_viewer(&status(own)), "{own}");

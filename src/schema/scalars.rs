@@ -2,7 +2,8 @@
 
 use super::sized::typed_as;
 use super::{DirectSerialize, Json, Selected};
-use crate::base::clock::{DAY, Millis};
+use crate::base::clock::Millis;
+use crate::base::day::Day;
 use crate::base::ids::GlobalId;
 use async_graphql::parser::types::Field;
 use async_graphql::{
@@ -60,23 +61,27 @@ impl DirectSerialize for GlobalId {
     }
 }
 
-/// A day in UTC, counted from 1970.
+/// A day of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Date(pub u64);
+pub struct Date(pub Day);
 
-/// A day in UTC, such as `2026-03-01`.
+/// A day of the calendar, in UTC, such as `2026-03-01`.
 #[Scalar(name = "Date", specified_by_url = "https://scalars.graphql.org/andimarek/local-date.html")]
 impl ScalarType for Date {
     fn parse(value: Value) -> InputValueResult<Self> {
         let Value::String(text) = &value else { return Err(InputValueError::expected_type(value)) };
-        let time: Timestamp = format!("{text}T00:00:00Z").parse().map_err(|_| InputValueError::custom("not a day"))?;
-        let since = u64::try_from(time.as_millisecond()).map_err(|_| InputValueError::custom("before 1970"))?;
-        Ok(Self(since / DAY))
+        Day::parse(text).map(Self).ok_or_else(|| InputValueError::custom("not a day"))
     }
 
     fn to_value(&self) -> Value {
-        let time = i64::try_from(self.0 * DAY).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
-        Value::String(format!("{}", time.unwrap_or(Timestamp::UNIX_EPOCH)).chars().take(10).collect())
+        Value::String(self.0.to_string())
+    }
+}
+
+impl DirectSerialize for Date {
+    fn write(&self, _: &Selected<'_>, json: &mut Json) -> Option<()> {
+        json.plain_text(self.0);
+        Some(())
     }
 }
 

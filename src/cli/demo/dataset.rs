@@ -53,6 +53,14 @@ impl Dataset {
         self.users.push(User { bio, ..User::new(id, login, name) });
     }
 
+    /// Gives the newest user a location and a website.
+    pub(super) fn describe_user(&mut self, location: &str) {
+        if let Some(user) = self.users.last_mut() {
+            user.website_url = Some(format!("https://{}.example/", user.login).into());
+            user.location = Some(location.into());
+        }
+    }
+
     /// Adds a follow and counts it for both users.
     pub(super) fn add_follow(&mut self, follower: usize, followed: usize, id: u64) {
         self.users[follower].following += 1;

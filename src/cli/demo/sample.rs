@@ -12,36 +12,37 @@ pub(in crate::cli) const PASSWORD: &str = "waxwing-demo";
 /// The number of statuses.
 const STATUSES: usize = 400;
 
-/// Login, name, bio.
-const PEOPLE: [(&str, &str, &str); 20] = [
-    ("ada", "Ada Lindqvist", "Programs by day, counts birds by dawn. Keeper of two bicycles."),
-    ("bram", "Bram de Vries", "Night trains, slow travel, strong opinions on timetables."),
-    ("chiara", "Chiara Fontana", "Baker. The starter is older than my car."),
-    ("dmitri", "Dmitri Volkov", "Distributed systems and close harmonies."),
-    ("elif", "Elif Şahin", "Photographs cities before they wake up."),
-    ("fatou", "Fatou Diallo", "Water engineer. Rivers have the right of way."),
-    ("gus", "Gus O'Malley", "Second-hand books, first-hand gossip."),
-    ("hana", "花 Hana Mori", "Potter and part-time astronomer 🔭"),
-    ("ines", "Inês Carvalho", "Cartographer. Yes, I know a shortcut."),
-    ("jonas", "Jonas Weber", "Builds databases, breaks espresso machines."),
-    ("kavya", "Kavya Raman", "Chess, cricket and compilers."),
-    ("liam", "Liam Byrne", "Lighthouse volunteer on the west coast."),
-    ("mei", "Mei Tanaka", "Film editor. I have seen the other ending."),
-    ("noor", "Noor Haddad", "Gardens on roofs, recipes on napkins."),
-    ("oskar", "Oskar Nyman", "Choir bass, snow shoveller, patient father of three."),
-    ("paula", "Paula Ríos", "Teaches physics with things from the kitchen."),
-    ("quinn", "Quinn Harper", "Cycle courier. I am already there."),
-    ("rosa", "Rosa Weiss", "Radio plays and other ways to see in the dark."),
-    ("samir", "Samir Patel", "Weather, explained. Umbrellas, lent."),
-    ("tove", "Tove Holm", "Illustrator of small animals in large coats."),
+/// Login, name, bio, location.
+const PEOPLE: [(&str, &str, &str, &str); 20] = [
+    ("ada", "Ada Lindqvist", "Programs by day, counts birds by dawn. Keeper of two bicycles.", "Malmö"),
+    ("bram", "Bram de Vries", "Night trains, slow travel, strong opinions on timetables.", "Utrecht"),
+    ("chiara", "Chiara Fontana", "Baker. The starter is older than my car.", "Genova"),
+    ("dmitri", "Dmitri Volkov", "Distributed systems and close harmonies.", "Sofia"),
+    ("elif", "Elif Şahin", "Photographs cities before they wake up.", "İzmir"),
+    ("fatou", "Fatou Diallo", "Water engineer. Rivers have the right of way.", "Dakar"),
+    ("gus", "Gus O'Malley", "Second-hand books, first-hand gossip.", "Galway"),
+    ("hana", "花 Hana Mori", "Potter and part-time astronomer 🔭", "京都"),
+    ("ines", "Inês Carvalho", "Cartographer. Yes, I know a shortcut.", "Porto"),
+    ("jonas", "Jonas Weber", "Builds databases, breaks espresso machines.", "Leipzig"),
+    ("kavya", "Kavya Raman", "Chess, cricket and compilers.", "Chennai"),
+    ("liam", "Liam Byrne", "Lighthouse volunteer on the west coast.", "Kilkee"),
+    ("mei", "Mei Tanaka", "Film editor. I have seen the other ending.", "Osaka"),
+    ("noor", "Noor Haddad", "Gardens on roofs, recipes on napkins.", "Amman"),
+    ("oskar", "Oskar Nyman", "Choir bass, snow shoveller, patient father of three.", "Umeå"),
+    ("paula", "Paula Ríos", "Teaches physics with things from the kitchen.", "Valparaíso"),
+    ("quinn", "Quinn Harper", "Cycle courier. I am already there.", "Bristol"),
+    ("rosa", "Rosa Weiss", "Radio plays and other ways to see in the dark.", "Wien"),
+    ("samir", "Samir Patel", "Weather, explained. Umbrellas, lent.", "Pune"),
+    ("tove", "Tove Holm", "Illustrator of small animals in large coats.", "Aarhus"),
 ];
 
 /// Creates the data set as of `now`.
 pub(super) fn create(now: Millis) -> Dataset {
     let (mut data, mut random) = (Dataset::default(), RandomNumbers::new(20));
     let joined = IdRange::new(now - HISTORY, STATUS_PERIOD, PEOPLE.len());
-    for (number, (login, name, bio)) in PEOPLE.iter().enumerate() {
+    for (number, (login, name, bio, location)) in PEOPLE.iter().enumerate() {
         data.add_user(joined.id(number), (*login).into(), (*name).into(), (*bio).into());
+        data.describe_user(location);
     }
     add_follows(&mut data, &mut random, now);
     add_statuses(&mut data, &mut random, now);

@@ -1,4 +1,4 @@
-//! The batch loaders of lists, which exist for their owners only, of their tags, and of memberships in audience lists.
+//! The batch loaders of lists, which exist for their owners only, of their tags, and of memberships.
 
 use super::model::{AudienceList, UserList};
 use super::store;
@@ -54,6 +54,27 @@ impl Fetch for AudienceListFetcher {
     async fn fetch(&self, keys: &[AudienceList]) -> Result<Vec<bool>, Error> {
         match self.viewer {
             Some(viewer) => store::are_members(&self.db, viewer, keys).await,
+            None => Ok(vec![false; keys.len()]),
+        }
+    }
+}
+
+/// Loads whether the viewer is a member of any list of accounts: they may address statuses to its members. Without a session all are false, at no cost. Two
+/// round trips.
+pub struct ListMemberFetcher {
+    /// Redis.
+    pub db: Db,
+    /// The viewer, if there is a session.
+    pub viewer: Option<UserId>,
+}
+
+impl Fetch for ListMemberFetcher {
+    type Key = UserId;
+    type Value = bool;
+
+    async fn fetch(&self, keys: &[UserId]) -> Result<Vec<bool>, Error> {
+        match self.viewer {
+            Some(viewer) => store::is_on_any_list(&self.db, keys, viewer).await,
             None => Ok(vec![false; keys.len()]),
         }
     }

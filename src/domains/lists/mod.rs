@@ -35,6 +35,6 @@ mod store;
 
 pub use graphql::{ListMutation, ListQuery, ListTagMutation, UserListObject};
 pub use keys::{list as list_key, members as members_key, of_key as list_of_key, removed as removed_key};
-pub use load::{AudienceListFetcher, ListFetcher, ListTagFetcher};
+pub use load::{AudienceListFetcher, ListFetcher, ListMemberFetcher, ListTagFetcher};
 pub use model::{AudienceList, MAX_LISTS, MAX_MEMBERS, MAX_TAGS, NewList, UserList};
 pub use store::list_tags;

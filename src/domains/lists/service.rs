@@ -297,14 +297,6 @@ pub async fn remove_purged(app: &App, owner: UserId, ids: &[UserListId]) -> Resu
     store::remove_purged_lists(app.db(), owner, ids).await
 }
 
-/// Whether `user` is a member of any list of `owner`. Two round trips.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn is_member_of_any_list(app: &App, owner: UserId, user: UserId) -> Result<bool, Error> {
-    store::is_on_any_list(app.db(), owner, user).await
-}
-
 /// Loads a list of `owner`; `NOT_FOUND` if it does not exist or has another owner. One pipeline.
 async fn find_owned(app: &App, owner: UserId, id: UserListId) -> Outcome<UserList> {
     let list = store::load(app.db(), owner, &[id]).await?.pop().flatten();

@@ -127,13 +127,18 @@ pub(super) async fn are_members(db: &Db, viewer: UserId, lists: &[AudienceList])
     Ok(replies.chunks(3).map(|replies| replies.iter().all(is_some)).collect())
 }
 
-/// Whether `user` is on a list of `owner`, by the user's memberships. Two commands, one after the other, however many lists there are.
-pub(super) async fn is_on_any_list(db: &Db, owner: UserId, user: UserId) -> Result<bool, Error> {
-    let mut lists: Vec<u64> = db.read(cmd("ZRANGE").arg(keys::lists(owner)).arg(0).arg(MAX_LISTS - 1).take()).await?;
-    // Also without a list, so that the number of commands does not depend on it.
-    lists.push(0);
-    let scores: Vec<Option<f64>> = db.read(cmd("ZMSCORE").arg(keys::memberships(user)).arg(lists).take()).await?;
-    Ok(scores.iter().any(Option::is_some))
+/// Whether `user` is on a list of each owner, by the user's memberships. Two pipelines of a command for each owner, however many lists they have.
+pub(super) async fn is_on_any_list(db: &Db, owners: &[UserId], user: UserId) -> Result<Vec<bool>, Error> {
+    let lists_of = |owner: &UserId| cmd("ZRANGE").arg(keys::lists(*owner)).arg(0).arg(MAX_LISTS - 1).take();
+    let mut memberships = Vec::with_capacity(owners.len());
+    for reply in db.read_many(owners.iter().map(lists_of).collect()).await? {
+        let mut lists: Vec<u64> = decode::value(reply)?;
+        // Also without a list, so that the number of commands does not depend on it.
+        lists.push(0);
+        memberships.push(cmd("ZMSCORE").arg(keys::memberships(user)).arg(lists).take());
+    }
+    let is_member = |reply| Ok(decode::value::<Vec<Option<f64>>>(reply)?.iter().any(Option::is_some));
+    db.read_many(memberships).await?.into_iter().map(is_member).collect()
 }
 
 /// The number of lists of an account. One command.

@@ -6,6 +6,7 @@
 use super::model::{RelationKinds, Relationship, StatusFacts};
 use super::policy;
 use crate::app::App;
+use crate::base::audience::DetailAudience;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::UserId;
 use crate::base::request::Loaders;
@@ -169,6 +170,22 @@ pub async fn can_read_profile(loaders: &Loaders, id: UserId) -> Result<bool, Err
     let is_private = loaders.users.load(id).await?.is_some_and(|account| account.is_private);
     let relationship = if is_private { load_relationship(loaders, id).await? } else { load_blocks(loaders, id).await? };
     Ok(policy::can_read_profile(relationship, is_private))
+}
+
+/// Whether the viewer may see a detail of the profile of an account that shows it to `audience`. No round trip for the viewer's own account and for a detail
+/// that nobody sees; else as [`relationships`].
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn can_see_detail(loaders: &Loaders, id: UserId, audience: DetailAudience) -> Result<bool, Error> {
+    let is_self = loaders.relationships.fetcher().viewer == Some(id);
+    let relationship = match audience {
+        _ if is_self => Relationship { is_self, ..Relationship::default() },
+        DetailAudience::Nobody => Relationship::default(),
+        DetailAudience::Friends => load_relationship(loaders, id).await?,
+        DetailAudience::Everyone => load_blocks(loaders, id).await?,
+    };
+    Ok(policy::can_see_detail(relationship, audience))
 }
 
 /// Whether a block hides all that an account has written from the viewer. As [`relationships`].

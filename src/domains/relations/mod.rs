@@ -15,7 +15,7 @@
 //!
 //! "Redis in Action" leaves private users and spam controls as an exercise (chapter 8).
 //!
-//! **The policy** ([`policy`]) consists of five pure functions of a [`Relationship`] (of the viewer and an account) and of properties of
+//! **The policy** ([`policy`]) consists of pure functions of a [`Relationship`] (of the viewer and an account) and of properties of
 //! the object. It depends on accounts only, not on timelines.
 //!
 //! | function | decides about |
@@ -24,6 +24,7 @@
 //! | [`policy::can_view`] | statuses by id and on profiles, their threads and likers; every change of them and below them |
 //! | [`policy::can_deliver`] | statuses that the viewer did not request: homes, lists, live streams, promotions |
 //! | [`policy::can_read_profile`] | whether a profile and its lists of accounts are empty |
+//! | [`policy::can_see_detail`] | birth dates and ages on profiles |
 //! | [`policy::can_name`] | the accounts in lists of accounts: followers, followed accounts, likers, members |
 //!
 //! A hidden account's comment in a thread of another account keeps its position and its replies, and is a placeholder ([`policy::hides_content`]).

@@ -1,6 +1,7 @@
-//! The visibility policy: five pure functions of the relationship of the viewer and an account, and of properties of the object.
+//! The visibility policy: pure functions of the relationship of the viewer and an account, and of properties of the object.
 
 use super::model::{Relationship, StatusFacts};
+use crate::base::audience::DetailAudience;
 
 /// Whether the viewer can discover an account: by login, by id, as an author, in lists.
 pub const fn can_discover(relationship: Relationship) -> bool {
@@ -30,6 +31,19 @@ pub const fn can_deliver(relationship: Relationship, status: StatusFacts) -> boo
 /// Whether the viewer can read the profile of an account: its statuses, its followers and the accounts that it follows.
 pub const fn can_read_profile(relationship: Relationship, is_private: bool) -> bool {
     relationship.is_self || (!relationship.is_blocked_between() && (!is_private || relationship.is_connected()))
+}
+
+/// Whether the viewer may see a detail of the profile of an account that shows it to `audience`. Whether the account is private has no effect: its owner has
+/// chosen the audience.
+pub const fn can_see_detail(relationship: Relationship, audience: DetailAudience) -> bool {
+    if relationship.is_self || relationship.is_blocked_between() {
+        return relationship.is_self;
+    }
+    match audience {
+        DetailAudience::Nobody => false,
+        DetailAudience::Friends => relationship.is_friend,
+        DetailAudience::Everyone => true,
+    }
 }
 
 /// Whether the viewer may see an account in a list of accounts: followers, followed accounts, likers or members. `is_own` is
@@ -111,6 +125,18 @@ mod tests {
     fn a_profile_is_read_by_everybody_or_by_those_who_are_connected() {
         assert_eq!(allowed(|relationship| can_read_profile(relationship, false)), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
         assert_eq!(allowed(|relationship| can_read_profile(relationship, true)), [SELF, FOLLOWER, FRIEND]);
+    }
+
+    #[test]
+    fn a_detail_of_a_profile_is_seen_by_its_audience() {
+        use DetailAudience::{Everyone, Friends, Nobody};
+        let seen = |audience| allowed(|relationship| can_see_detail(relationship, audience));
+        assert_eq!(seen(Nobody), [SELF]);
+        assert_eq!(seen(Friends), [SELF, FRIEND]);
+        assert_eq!(seen(Everyone), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
+        for blocked in [Relationship { blocks: true, ..FRIEND }, Relationship { is_blocked: true, ..FRIEND }] {
+            assert!(DetailAudience::ALL.into_iter().all(|audience| !can_see_detail(blocked, audience)));
+        }
     }
 
     #[test]

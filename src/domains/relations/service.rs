@@ -33,9 +33,9 @@ use futures_util::try_join;
 use std::sync::Arc;
 
 pub use super::access::{
-    are_blocked_between, can_read_profile, find, find_at_equal_cost, find_by_global_id, find_by_login, hides_content,
-    keep_delivered, keep_viewable, load_discovered, load_kinds, load_named, load_relationship, may_hide, needs_relationships,
-    preload_relationships, relationships,
+    are_blocked_between, can_read_profile, can_see_detail, find, find_at_equal_cost, find_by_global_id, find_by_login,
+    hides_content, keep_delivered, keep_viewable, load_discovered, load_kinds, load_named, load_relationship, may_hide,
+    needs_relationships, preload_relationships, relationships,
 };
 pub use super::follows::follows;
 pub use super::requests::follow_requests;

@@ -1,4 +1,4 @@
-//! The batch loaders of statuses with the viewer's likes and bookmarks, which are read in one pipeline, of reposts, and of pins.
+//! The batch loaders of statuses with the viewer's likes and bookmarks, which are read in one pipeline, of reposts, of pins, and of profiles.
 
 use super::model::{Mark, Status};
 use super::store;
@@ -7,6 +7,7 @@ use super::store::{MarkedStatus, marks, pins};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::loader::Fetch;
+use crate::base::page::{Row, Window};
 use crate::db::{Db, ReadBarrier};
 use crate::domains::users::{User, user_key};
 use std::sync::Arc;
@@ -155,5 +156,17 @@ impl Fetch for PinFetcher {
 
     async fn fetch(&self, keys: &[UserId]) -> Result<Vec<Arc<Vec<StatusId>>>, Error> {
         Ok(pins::read(&self.0, keys).await?.into_iter().map(Arc::new).collect())
+    }
+}
+
+/// Loads windows of the statuses of accounts. Whether the viewer may see them is the service's decision. One pipeline.
+pub struct ProfileRowFetcher(pub Db);
+
+impl Fetch for ProfileRowFetcher {
+    type Key = (UserId, Window);
+    type Value = Arc<Vec<Row>>;
+
+    async fn fetch(&self, keys: &[(UserId, Window)]) -> Result<Vec<Arc<Vec<Row>>>, Error> {
+        Ok(store::profiles(&self.0, keys).await?.into_iter().map(Arc::new).collect())
     }
 }

@@ -62,6 +62,6 @@ pub use graphql::{
     BookmarkMutation, BookmarkQuery, EditMutation, PinMutation, RepostMutation, StatusMutation, StatusObject, pinned_statuses,
 };
 pub use keys::{of_key as status_of_key, reposters as reposters_key, status as status_key, tombstone as tombstone_key};
-pub use load::{BookmarkFetcher, PinFetcher, RepostFetcher, RepostIdFetcher, StatusFetcher, ViewedStatus};
+pub use load::{BookmarkFetcher, PinFetcher, ProfileRowFetcher, RepostFetcher, RepostIdFetcher, StatusFetcher, ViewedStatus};
 pub use model::{AudienceInput, Location, MAX_EDITS, MAX_PINS, MESSAGE_BYTES, Mark, ProfilePart, Status, StatusDraft};
 pub use service::NewStatus;

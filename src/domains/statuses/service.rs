@@ -29,7 +29,7 @@ pub use indexes::{settle_indexes, settle_privacy};
 pub use likes::{like, likers, likers_id, purge_likes, purge_likes_of_statuses, settle_like};
 pub use marks::{ChangedMark, purge_marks, purge_marks_of_statuses, settle_mark};
 pub use pins::{pin, pinned, unpin};
-pub use profile::{ProfileChoice, ProfileEntry, newest, profile, profile_id};
+pub use profile::{ProfileChoice, ProfileEntry, last_posted_at, newest, profile, profile_id};
 pub use quotes::{quote_target, quoted, quotes as quotes_page, quotes_id};
 pub use replies::{
     can_reply, enqueue_replies_to_deleted, remove_places, replies_to_a_source, reply_of, reply_target, set_reply_policy,

@@ -5,7 +5,9 @@ mod emails;
 use super::keys::{self, KeyKind};
 use super::model::{LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders, User, are_periods};
 use super::store::{self, DEVICE_EPOCH};
+use crate::base::audience::DetailAudience;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
+use crate::base::day::Day;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, source};
 use crate::db::audit_reader::AuditReader;
@@ -86,6 +88,7 @@ async fn check_users(reader: &AuditReader, users: &[UserId], found: &mut Finding
         hash::check_fields::<User>(&keys::user(*id), id.0, &values, |name, value| remedy_for_field(*id, name, value), found);
         check_relations_version(reader, *id, hash::value_of::<User>(&values, "relations"), found);
         check_login_history(reader, *id, hash::value_of::<User>(&values, "logins"), found);
+        check_details(*id, |field| hash::value_of::<User>(&values, field), found);
         check_device_epoch(reader, *id, values.get(names.len()).cloned().flatten(), found);
         if let Some(login) = hash::value_of::<User>(&values, "login").filter(|_| !reader.is_young(id.0)) {
             logins.push((*id, login.to_ascii_lowercase()));
@@ -114,6 +117,18 @@ fn check_device_epoch(reader: &AuditReader, id: UserId, epoch: Option<String>, f
         let (key, value) = (keys::user(id), Some(reader.now().to_string()));
         let remedy = Remedy::SetField { key: key.clone(), field: DEVICE_EPOCH.to_owned(), found: Some(epoch), value };
         found.add_repairable(&key, "its devices is not a number", [remedy]);
+    }
+}
+
+/// A date of birth must be one, and an audience must be known. Reading takes one that is not for none, and for nobody: the repair removes it.
+fn check_details<'a>(id: UserId, value_of: impl Fn(&str) -> Option<&'a str>, found: &mut Findings) {
+    let is_audience = |text: &str| DetailAudience::from_name(text).is_some();
+    let is_day = |text: &str| Day::parse(text).is_some();
+    for (field, is_valid) in [("born", is_day as fn(&str) -> bool), ("show_born", is_audience), ("show_age", is_audience)] {
+        let Some(text) = value_of(field).filter(|text| !is_valid(text)) else { continue };
+        let key = keys::user(id);
+        let remedy = Remedy::SetField { key: key.clone(), field: field.to_owned(), found: Some(text.to_owned()), value: None };
+        found.add_repairable_with(&key, format!("its {field} cannot be read"), format!("{text:?}"), [remedy]);
     }
 }
 

@@ -9,7 +9,9 @@ pub use email::EmailMutation;
 pub use login::LoginMutation;
 
 use super::model::User;
-use super::service::{ProfileChange, Registration};
+use super::service::{Change, ProfileChange, Registration};
+use crate::base::audience::DetailAudience;
+use crate::base::day::Day;
 use crate::base::ids::GlobalId;
 use crate::base::page::PageArgs;
 use crate::domains::graph::{self, Direction, FollowState, Follows, PendingRequests, Relation};
@@ -17,9 +19,15 @@ use crate::domains::relations::{self, Friends, FriendshipState, Relationship};
 use crate::domains::statuses::service::ProfileChoice;
 use crate::domains::statuses::{self, StatusObject};
 use crate::domains::timelines::{self, Timeline};
-use crate::schema::{Connection, DateTime, FollowedAt, List, Text, TotalCount, object, payload, refuse, request};
+use crate::schema::{
+    Connection, Date, DateTime, FollowedAt, List, Text, TotalCount, object, payload, refuse, request, schema_enum,
+};
 use async_graphql::{Context, InputObject, MaybeUndefined, Object, Result};
 use std::sync::Arc;
+
+schema_enum! {
+    DetailAudience as "DetailAudience";
+}
 
 /// A user account.
 pub struct UserObject(pub Arc<User>);
@@ -39,6 +47,21 @@ object! {
         /// Biography: at most 160 grapheme clusters. Empty if the account has none.
         "bio" bio: Text<'_> = Text(&user.bio);
 
+        /// URL of the avatar: absolute https, at most 2,000 bytes, as its owner has written it. The server never requests it. Null if there is none.
+        "avatarUrl" avatar_url: Option<Text<'_>> = user.avatar_url.as_deref().map(Text);
+
+        /// URL of the banner, as `avatarUrl`. Null if there is none.
+        "bannerUrl" banner_url: Option<Text<'_>> = user.banner_url.as_deref().map(Text);
+
+        /// URL of the website, as `avatarUrl`. Null if there is none.
+        "websiteUrl" website_url: Option<Text<'_>> = user.website_url.as_deref().map(Text);
+
+        /// Location, as its owner has written it: at most 60 grapheme clusters. Null if there is none.
+        "location" location: Option<Text<'_>> = user.location.as_deref().map(Text);
+
+        /// Gender, as its owner has written it: at most 40 grapheme clusters. Null if there is none.
+        "gender" gender: Option<Text<'_>> = user.gender.as_deref().map(Text);
+
         /// Whether the account is private: only its followers and friends see its statuses, its followers and the accounts that it follows.
         "isPrivate" is_private: bool = user.is_private;
 
@@ -56,6 +79,38 @@ object! {
 
         /// Number of friends.
         "friendsCount" friends_count: u64 = user.friends.0;
+
+        direct "birthDate" = user.birth_date.is_none().then_some(None::<Date>)?;
+        direct "age" = user.birth_date.is_none().then_some(None::<u64>)?;
+        direct "lastPostedAt" = (user.posts == 0).then_some(None::<DateTime>)?;
+    }
+
+    /// Date of birth. Null if there is none, and for accounts to which `Account.showBirthDate` does not show it.
+    async fn birth_date(&self, ctx: &Context<'_>) -> Option<Result<Date>> {
+        let birth_date = self.0.birth_date?;
+        self.show_detail(ctx, self.0.birth_date_audience, Date(birth_date)).await
+    }
+
+    /// Age in whole years on the present day in UTC. Null without a date of birth, and for accounts to which `Account.showAge` does not show it.
+    async fn age(&self, ctx: &Context<'_>) -> Option<Result<u32>> {
+        let birth_date = self.0.birth_date?;
+        let today = match request(ctx) {
+            Ok(request) => Day::at(request.app.now()),
+            Err(error) => return Some(Err(error)),
+        };
+        self.show_detail(ctx, self.0.age_audience, birth_date.age_on(today)).await
+    }
+
+    /// Time of the newest status of `profileTimeline` that the viewer can see. Null without one.
+    async fn last_posted_at(&self, ctx: &Context<'_>) -> Option<Result<DateTime>> {
+        if self.0.posts == 0 {
+            return None;
+        }
+        let found = async {
+            let loaders = request(ctx)?.loaders();
+            Ok(Box::pin(statuses::service::last_posted_at(&loaders, self.0.id)).await?.map(DateTime))
+        };
+        found.await.transpose()
     }
 
     /// Whether the viewer follows this account. False without a session and for the viewer's own account.
@@ -196,6 +251,15 @@ impl UserObject {
         Ok(relationship.unwrap_or_default())
     }
 
+    /// A detail of the profile, if the account shows it to the viewer.
+    async fn show_detail<T>(&self, ctx: &Context<'_>, audience: DetailAudience, detail: T) -> Option<Result<T>> {
+        let can_see = async {
+            let loaders = request(ctx)?.loaders();
+            Ok(Box::pin(relations::service::can_see_detail(&loaders, self.0.id, audience)).await?)
+        };
+        can_see.await.map(|can_see| can_see.then_some(detail)).transpose()
+    }
+
     async fn follow_page(&self, ctx: &Context<'_>, side: Direction, args: PageArgs) -> Result<Connection<Follows>> {
         let request = request(ctx)?;
         let page = relations::service::follows(&request.app, &request.loaders(), self.0.id, side, &args).await?;
@@ -265,6 +329,55 @@ struct UpdateProfileInput {
     /// Whether the account is private: only its followers and friends see its statuses, its followers and the accounts that it follows. Null or omitted: no change. An
     /// account that becomes public accepts all follow requests, the oldest first.
     is_private: Option<bool>,
+    /// Location: 1 to 60 grapheme clusters. Null clears it.
+    location: MaybeUndefined<String>,
+    /// Gender: 1 to 40 grapheme clusters. Null clears it.
+    gender: MaybeUndefined<String>,
+    /// URL of the avatar: absolute https without a user name and a password, at most 2,000 bytes. Null clears it.
+    avatar_url: MaybeUndefined<String>,
+    /// URL of the banner, as `avatarUrl`. Null clears it.
+    banner_url: MaybeUndefined<String>,
+    /// URL of the website, as `avatarUrl`. Null clears it.
+    website_url: MaybeUndefined<String>,
+    /// Date of birth: 1900-01-01 to today in UTC. Null clears it.
+    birth_date: MaybeUndefined<Date>,
+    /// Accounts that see `User.birthDate`. Null: `NOBODY`.
+    show_birth_date: MaybeUndefined<DetailAudience>,
+    /// Accounts that see `User.age`. Null: `NOBODY`.
+    show_age: MaybeUndefined<DetailAudience>,
+}
+
+impl From<UpdateProfileInput> for ProfileChange {
+    fn from(input: UpdateProfileInput) -> Self {
+        // A name and a bio are cleared by an empty text, which a name cannot be.
+        let text = |value: MaybeUndefined<String>| match value {
+            MaybeUndefined::Undefined => None,
+            MaybeUndefined::Null => Some(String::new()),
+            MaybeUndefined::Value(text) => Some(text),
+        };
+        Self {
+            name: text(input.name),
+            bio: text(input.bio),
+            is_private: input.is_private,
+            location: change(input.location),
+            gender: change(input.gender),
+            avatar_url: change(input.avatar_url),
+            banner_url: change(input.banner_url),
+            website_url: change(input.website_url),
+            birth_date: change(input.birth_date).map(|date| date.0),
+            birth_date_audience: change(input.show_birth_date),
+            age_audience: change(input.show_age),
+        }
+    }
+}
+
+/// The change of a field of which null clears the value.
+fn change<T>(value: MaybeUndefined<T>) -> Change<T> {
+    match value {
+        MaybeUndefined::Undefined => Change::Keep,
+        MaybeUndefined::Null => Change::Clear,
+        MaybeUndefined::Value(value) => Change::Set(value),
+    }
 }
 
 payload! {
@@ -282,7 +395,7 @@ pub struct UserMutation;
 
 #[Object]
 impl UserMutation {
-    /// Changes the viewer's name, its biography, or whether its account is private. Requires a session.
+    /// Changes the viewer's profile, whom it shows its date of birth and its age, or whether its account is private. Requires a session.
     async fn update_profile(
         &self,
         ctx: &Context<'_>,
@@ -295,13 +408,7 @@ impl UserMutation {
 async fn update_profile(ctx: &Context<'_>, input: UpdateProfileInput) -> Result<UpdateProfilePayload> {
     let request = request(ctx)?;
     let viewer = request.viewer()?;
-    let to_change = |value: MaybeUndefined<String>| match value {
-        MaybeUndefined::Undefined => None,
-        MaybeUndefined::Null => Some(String::new()),
-        MaybeUndefined::Value(text) => Some(text),
-    };
-    let change = ProfileChange { name: to_change(input.name), bio: to_change(input.bio), is_private: input.is_private };
-    let (user, user_errors) = refuse(timelines::service::update_profile(&request.app, viewer.user, change).await)?;
+    let (user, user_errors) = refuse(timelines::service::update_profile(&request.app, viewer.user, input.into()).await)?;
     request.reset_loaders();
     Ok(UpdateProfilePayload { user: user.map(UserObject), user_errors })
 }

@@ -47,6 +47,14 @@ impl Fetch for UserFetcher {
         store::get_cached(&self.db, self.since, keys)
     }
 
+    /// The texts that can be long.
+    fn bytes(value: &Self::Value) -> usize {
+        let urls = |user: &Arc<User>| {
+            [&user.avatar_url, &user.banner_url, &user.website_url].map(|url| url.as_deref().map_or(0, str::len))
+        };
+        value.as_ref().map_or(0, |user| urls(user).iter().sum())
+    }
+
     async fn fetch(&self, keys: &[UserId]) -> Result<Vec<Self::Value>, Error> {
         store::load(&self.db, self.since, keys).await
     }

@@ -2,7 +2,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `user:{id}` | HASH | the account as in "Redis in Action" (8.1.1), its bio, whether it is private, the sizes of its sets in other domains, the epoch of its device tokens, and its former logins; no secrets | 18 fields |
+//! | `user:{id}` | HASH | the account as in "Redis in Action" (8.1.1), its bio, the other fields of its profile, whether it is private, the sizes of its sets in other domains, the epoch of its device tokens, and its former logins; no secrets | 26 fields |
 //! | `users:{shard}` | HASH | login in lower case → id, over 4,096 shards; `LOGIN@` → when accounts had it | one field for each account, and one for each former login |
 //! | `freed:{shard}:digest` | STRING | when the login of a deleted account can be claimed again | 30 days |
 //! | `password:{id}` | STRING | the argon2id hash, in its own key so that no reader of accounts sees it | 1 for each account |
@@ -48,6 +48,7 @@ pub use keys::{
 };
 pub use load::{LoginFetcher, UserFetcher};
 pub use model::{
-    AuthenticatedUser, EmailAddresses, LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders, NOTICE_TTL, User, is_login,
+    AuthenticatedUser, EmailAddresses, GENDER_BYTES, LOCATION_BYTES, LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders,
+    NOTICE_TTL, URL_BYTES, User, is_login,
 };
 pub use store::emails::EMAIL_NOTICE_PRELUDE;

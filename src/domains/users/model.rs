@@ -2,14 +2,18 @@
 
 mod emails;
 mod logins;
+mod profile;
 
 pub(super) use emails::{AccountEmail, EmailHolder, PENDING_EMAIL_TTL, PendingEmail, RESET_TTL, new_token, parse_token};
 pub use emails::{EmailAddresses, NOTICE_TTL, invalid_token};
 pub(super) use logins::{FormerLogin, MAX_LOGIN_CHANGES, are_periods};
 pub use logins::{LoginHistory, LoginHolders};
+pub use profile::{Change, GENDER_BYTES, LOCATION_BYTES, ProfileChange, URL_BYTES};
 
+use crate::base::audience::DetailAudience;
 use crate::base::clock::{DAY, Millis};
 use crate::base::count::SparseCount;
+use crate::base::day::Day;
 use crate::base::email::EmailAddress;
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::UserId;
@@ -69,6 +73,22 @@ pub struct User {
     pub relations_version: SparseCount,
     /// Its former logins. Most accounts have none.
     pub logins: LoginHistory,
+    /// The URL of its avatar. The server never requests it, as the other URLs.
+    pub avatar_url: Option<Box<str>>,
+    /// The URL of its banner.
+    pub banner_url: Option<Box<str>>,
+    /// The URL of its website.
+    pub website_url: Option<Box<str>>,
+    /// Where it is, as its owner writes it.
+    pub location: Option<Box<str>>,
+    /// The gender, as its owner writes it.
+    pub gender: Option<Box<str>>,
+    /// The date of birth.
+    pub birth_date: Option<Day>,
+    /// The accounts that see the date of birth.
+    pub birth_date_audience: DetailAudience,
+    /// The accounts that see the age.
+    pub age_audience: DetailAudience,
 }
 
 impl User {
@@ -94,6 +114,14 @@ impl User {
             reposts: none,
             relations_version: none,
             logins: LoginHistory::NONE,
+            avatar_url: None,
+            banner_url: None,
+            website_url: None,
+            location: None,
+            gender: None,
+            birth_date: None,
+            birth_date_audience: DetailAudience::Nobody,
+            age_audience: DetailAudience::Nobody,
         }
     }
 }
@@ -143,17 +171,6 @@ pub struct Registration {
     pub email: Option<String>,
 }
 
-/// A change of a profile; `None` keeps a field.
-#[derive(Clone, Debug, Default)]
-pub struct ProfileChange {
-    /// The new display name.
-    pub name: Option<String>,
-    /// The new bio; an empty one clears it.
-    pub bio: Option<String>,
-    /// Whether the account becomes private or public.
-    pub is_private: Option<bool>,
-}
-
 impl Registration {
     /// Validates and normalizes the registration, and parses its mail address; returns every error.
     pub(super) fn check(self) -> Result<(Self, Option<EmailAddress>), Vec<UserError>> {
@@ -169,16 +186,6 @@ impl Registration {
             None
         });
         if errors.is_empty() { Ok((Self { name, password, ..self }, email)) } else { Err(errors) }
-    }
-}
-
-impl ProfileChange {
-    /// Validates and normalizes the change; returns every error.
-    pub(super) fn check(self) -> Result<Self, Vec<UserError>> {
-        let mut errors = Vec::new();
-        let name = self.name.map(|name| check_text(NAME, &name, UserErrorCode::InvalidName, "name", &mut errors));
-        let bio = self.bio.map(|bio| check_text(BIO, &bio, UserErrorCode::InvalidBio, "bio", &mut errors));
-        if errors.is_empty() { Ok(Self { name, bio, ..self }) } else { Err(errors) }
     }
 }
 
@@ -244,17 +251,5 @@ mod tests {
         assert_eq!(codes(&"a".repeat(30), &"👨‍👩‍👧‍👦".repeat(26), &"é".repeat(128)), []);
         assert_eq!(codes("a", &"n".repeat(51), &"p".repeat(129)), [InvalidName, InvalidPassword]);
         assert_eq!(codes("a", "x\ny", "1234567"), [InvalidName, InvalidPassword, InvalidEmail]);
-    }
-
-    #[test]
-    fn a_bio_may_be_empty_but_not_a_name() {
-        let change = |name: Option<&str>, bio: Option<&str>| {
-            ProfileChange { name: name.map(Into::into), bio: bio.map(Into::into), is_private: None }
-                .check()
-                .map_err(|errors| errors.len())
-        };
-        assert_eq!(change(None, Some(" ")).expect("cleared").bio.as_deref(), Some(""));
-        assert_eq!(change(Some(" "), Some(&"b".repeat(161))).expect_err("both"), 2);
-        assert!(change(None, Some(&"👨‍👩‍👧‍👦".repeat(61))).is_ok());
     }
 }

@@ -22,7 +22,7 @@ pub mod mail;
 pub mod notices;
 pub mod passwords;
 
-pub use super::model::{Credentials, ProfileChange, Registration, UNUSED_USER_ID};
+pub use super::model::{Change, Credentials, ProfileChange, Registration, UNUSED_USER_ID};
 pub use emails::{
     change_email, claim_email, confirm_email, email_addresses, purge_email, release_email, resend_confirmation,
     settle_email_claim,
@@ -227,9 +227,9 @@ pub async fn exists(app: &App, id: UserId) -> Result<bool, Error> {
 /// Checks a change of a profile, and normalizes its texts.
 ///
 /// # Errors
-/// `INVALID_NAME`, `INVALID_BIO`.
-pub fn check_profile(change: ProfileChange) -> Outcome<ProfileChange> {
-    change.check().map_err(Refusal::User)
+/// `INVALID_NAME`, `INVALID_BIO`, `INVALID_INPUT` for the location and the gender, `INVALID_URL`, `INVALID_DATE`; all that apply.
+pub fn check_profile(app: &App, change: ProfileChange) -> Outcome<ProfileChange> {
+    change.check(app.now()).map_err(Refusal::User)
 }
 
 /// Changes the profile of `id`. The caller has checked the change. Returns whether the account has become private or public. One script.

@@ -4,7 +4,9 @@ pub(super) mod emails;
 pub(super) mod logins;
 
 use super::keys;
-use super::model::{LoginHistory, PENDING_EMAIL_TTL, PasswordRecord, PendingEmail, ProfileChange, User};
+use super::model::{Change, LoginHistory, PENDING_EMAIL_TTL, PasswordRecord, PendingEmail, ProfileChange, User};
+use crate::base::audience::DetailAudience;
+use crate::base::day::Day;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::db::decode::StoredText;
@@ -62,7 +64,15 @@ hash_record!(User {
     "bookmarks" => bookmarks,
     "reposts" => reposts,
     "relations" => relations_version,
-    "logins" => logins
+    "logins" => logins,
+    "avatar" => avatar_url,
+    "banner" => banner_url,
+    "website" => website_url,
+    "location" => location,
+    "gender" => gender,
+    "born" => birth_date,
+    "show_born" => birth_date_audience,
+    "show_age" => age_audience
 });
 
 /// A history that cannot be read has no logins: the audit reports it.
@@ -80,6 +90,49 @@ impl HashValue for LoginHistory {
     fn heap_bytes(&self) -> usize {
         let former: usize = self.former().iter().map(|former| size_of_val(former) + former.login.len()).sum();
         former + self.unreadable().map_or(0, str::len)
+    }
+}
+
+/// A text that most accounts do not have: an empty one is not stored.
+impl HashValue for Option<Box<str>> {
+    const FORM: Form = Form::Optional;
+
+    fn read([text]: [Option<StoredText>; 1]) -> Result<Option<Self>, Error> {
+        Ok(Some(text.map(|text| text.0.into_boxed_str())))
+    }
+
+    fn write(&self) -> Option<[String; 1]> {
+        self.as_deref().map(|text| [text.to_owned()])
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.as_deref().map_or(0, str::len)
+    }
+}
+
+/// A day that cannot be read is none: the audit reports it.
+impl HashValue for Option<Day> {
+    const FORM: Form = Form::Optional;
+
+    fn read([text]: [Option<StoredText>; 1]) -> Result<Option<Self>, Error> {
+        Ok(Some(text.and_then(|text| Day::parse(&text.0))))
+    }
+
+    fn write(&self) -> Option<[String; 1]> {
+        self.map(|day| [day.to_string()])
+    }
+}
+
+/// Nobody is not stored. An audience that cannot be read is nobody: the audit reports it.
+impl HashValue for DetailAudience {
+    const FORM: Form = Form::Optional;
+
+    fn read([text]: [Option<StoredText>; 1]) -> Result<Option<Self>, Error> {
+        Ok(Some(text.and_then(|text| Self::from_name(&text.0)).unwrap_or_default()))
+    }
+
+    fn write(&self) -> Option<[String; 1]> {
+        (*self != Self::Nobody).then(|| [self.name().to_owned()])
     }
 }
 
@@ -116,19 +169,42 @@ pub(super) async fn delete(db: &Db, id: UserId, logins: &LoginHistory) -> Result
 
 /// Changes the fields that are given; `None` if there is no such account. Returns whether the account has become private or public. One script.
 pub(super) async fn update(db: &Db, id: UserId, change: &ProfileChange) -> Result<Option<bool>, Error> {
-    let becomes_public = change.is_private == Some(false);
-    let becomes_private = (change.is_private == Some(true)).then_some("1");
-    let mut call = Call::new(&UPDATE_USER, [keys::user(id)]).arg(if becomes_public { keys::PRIVATE_FIELD } else { "" });
-    for (field, value) in
-        [("name", change.name.as_deref()), ("bio", change.bio.as_deref()), (keys::PRIVATE_FIELD, becomes_private)]
-    {
-        if let Some(value) = value {
-            call = call.arg(field).arg(value);
+    let (privacy, is_private) = match change.is_private {
+        None => ("", ""),
+        Some(is_private) => (keys::PRIVATE_FIELD, if is_private { "1" } else { "" }),
+    };
+    let mut changes = vec![];
+    changes.extend(change.name.clone().map(|name| ("name", Change::Set(name))));
+    changes.extend(change.bio.clone().map(|bio| ("bio", Change::Set(bio))));
+    changes.extend(optional_fields(change));
+    let removed: Vec<&str> = changes.iter().filter(|(_, change)| *change == Change::Clear).map(|(field, _)| *field).collect();
+    let mut call = Call::new(&UPDATE_USER, [keys::user(id)]).arg(privacy).arg(is_private).arg(removed.len()).arg(&removed[..]);
+    for (field, change) in &changes {
+        if let Change::Set(value) = change {
+            call = call.arg(*field).arg(value);
         }
     }
     let result: u8 = db.call(call).await?;
-    // Every account has the other fields.
     Ok((result > 0).then_some(result == 2))
+}
+
+/// The changes of the fields that an account may lack, in their stored form.
+fn optional_fields(change: &ProfileChange) -> [(&'static str, Change<String>); 8] {
+    // The default is not stored.
+    let audience = |change: &Change<DetailAudience>| match change {
+        Change::Set(DetailAudience::Nobody) => Change::Clear,
+        change => change.clone().map(|audience| audience.name().to_owned()),
+    };
+    [
+        ("avatar", change.avatar_url.clone()),
+        ("banner", change.banner_url.clone()),
+        ("website", change.website_url.clone()),
+        ("location", change.location.clone()),
+        ("gender", change.gender.clone()),
+        ("born", change.birth_date.clone().map(|day| day.to_string())),
+        ("show_born", audience(&change.birth_date_audience)),
+        ("show_age", audience(&change.age_audience)),
+    ]
 }
 
 /// Whether an account is private. One command; `false` for a deleted account.
@@ -138,7 +214,8 @@ pub(super) async fn is_private(db: &Db, id: UserId) -> Result<bool, Error> {
 
 /// Sets the device epoch of an account, which revokes its device tokens; `false` if there is no such account. One script.
 pub(super) async fn set_device_epoch(db: &Db, id: UserId, epoch: &str) -> Result<bool, Error> {
-    let result: u8 = db.call(Call::new(&REVOKE_DEVICES, [keys::user(id)]).arg("").arg(DEVICE_EPOCH).arg(epoch)).await?;
+    let result: u8 =
+        db.call(Call::new(&REVOKE_DEVICES, [keys::user(id)]).arg("").arg("").arg(0).arg(DEVICE_EPOCH).arg(epoch)).await?;
     Ok(result > 0)
 }
 

@@ -45,9 +45,16 @@ const LONG_TEXT_FIELDS: [(&str, usize); 4] = [
     ("text", chats::TEXT_BYTES),
 ];
 
-/// The cost of a field itself: 1, and more for a long text.
+/// Fields without a selection that read a list, and their further cost: that of the selection which reads the same.
+const READING_FIELDS: [(&str, usize); 1] = [
+    // `profileTimeline { entries(first: 1) { edges { node { status { postedAt } } } } }`.
+    ("lastPostedAt", 5),
+];
+
+/// The cost of a field itself: 1, and more for a long text and for a field that reads a list.
 pub(super) fn weight(name: &str) -> usize {
-    1 + LONG_TEXT_FIELDS.iter().find(|(long, _)| *long == name).map_or(0, |(_, bytes)| bytes / POINT)
+    let long_text = LONG_TEXT_FIELDS.iter().find(|(long, _)| *long == name).map_or(0, |(_, bytes)| bytes / POINT);
+    1 + long_text + READING_FIELDS.iter().find(|(field, _)| *field == name).map_or(0, |(_, cost)| *cost)
 }
 
 /// The factor of a field: the page size from a literal, a variable or the default; 1 for a single value. An invalid size counts as the nearest valid
@@ -133,11 +140,14 @@ fn fields() -> impl Iterator<Item = FieldDefinition> {
 mod tests {
     use super::super::super::definitions::base_name;
     use super::*;
+    use crate::domains::users;
     use async_graphql::parser::types::TypeDefinition;
     use std::collections::BTreeSet;
 
     /// All fields with texts, and the approximate maximum of their bytes.
-    const TEXT_FIELDS: [(&str, usize); 29] = [
+    const TEXT_FIELDS: [(&str, usize); 34] = [
+        ("avatarUrl", users::URL_BYTES),
+        ("bannerUrl", users::URL_BYTES),
         ("bio", 1_536),
         ("campaignName", 1_056),
         ("clickUrl", 2_560),
@@ -146,8 +156,10 @@ mod tests {
         ("deviceToken", 66),
         ("email", 254),
         ("endCursor", 256),
+        ("gender", users::GENDER_BYTES),
         ("impressionToken", 256),
         ("key", 64),
+        ("location", users::LOCATION_BYTES),
         ("login", 30),
         ("name", 1_056),
         ("origin", 2_048),
@@ -162,6 +174,7 @@ mod tests {
         ("token", 512),
         ("url", 4_096),
         ("userAgent", 1_024),
+        ("websiteUrl", users::URL_BYTES),
         ("message", comments::MESSAGE_BYTES),
         ("keywords", KEYWORDS_BYTES),
         ("snippet", SNIPPET_BYTES),
@@ -181,6 +194,7 @@ mod tests {
             assert_eq!(weight(name), 1 + bytes / POINT, "{name}");
         }
         assert_eq!((weight("message"), weight("keywords"), weight("snippet"), weight("id")), (2, 28, 2, 1));
+        assert_eq!(weight("lastPostedAt"), 6, "as much as the selection of the first entry of the timeline");
         const { assert!(crate::domains::statuses::MESSAGE_BYTES <= comments::MESSAGE_BYTES) };
     }
 

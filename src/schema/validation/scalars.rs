@@ -46,7 +46,7 @@ fn cannot_be(scalar: &str, value: &Value) -> String {
         "Boolean" => "true or false",
         "ID" => "a string or an integer",
         "DateTime" => "an RFC 3339 time from 1970 on, such as \"2026-03-01T09:30:00.000Z\"",
-        "Date" => "a day from 1970 on, such as \"2026-03-01\"",
+        "Date" => "a day, such as \"2026-03-01\"",
         _ => "a decimal number, such as \"2.25\"",
     };
     format!("Expected a value of type \"{scalar}\" ({expected}), found {}.", describe(value))

@@ -83,6 +83,7 @@ async fn accounts(bed: &Bed, size: Size, people: &[UserId], edges: &[(usize, usi
     }
     let user = |(at, id): (usize, &UserId)| User {
         bio: "Keeper of two bicycles.".into(),
+        avatar_url: Some(format!("https://example.com/avatars/{at}.png").into()),
         followers: counts[at].1,
         following: counts[at].0,
         posts: size.statuses as u64,

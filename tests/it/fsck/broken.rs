@@ -62,6 +62,10 @@ pub(super) const OF_ACCOUNTS: &[Case] = &[
     ),
     (&["HSET users:{0} ada@ $ada:1:0:1"], &["users:{0}: the times of the login \"ada\" belong to another shard"]),
     (&["HSET user:{$ada} logins some"], &["user:{$ada}: its logins cannot be read"]),
+    (&["HSET user:{$ada} born 2000-02-29 show_born friends show_age everyone avatar http://old.example location x"], &[]),
+    (&["HSET user:{$ada} born 2000-02-30"], &["user:{$ada}: its born cannot be read"]),
+    (&["HSET user:{$ada} show_born some"], &["user:{$ada}: its show_born cannot be read"]),
+    (&["HSET user:{$ada} show_age FRIENDS"], &["user:{$ada}: its show_age cannot be read"]),
     (&["SET freed:{7}:_e5DDUC9V97qwYbNl5ADPQ 1772323200000 PX 90000"], &[]),
     (&["SET freed:{7}:_e5DDUC9V97qwYbNl5ADPQ 1772323200000"], &["freed:{7}:_e5DDUC9V97qwYbNl5ADPQ: has no time to live"]),
     (

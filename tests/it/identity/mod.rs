@@ -8,6 +8,7 @@ mod mail_crashes;
 mod mail_races;
 mod outbox;
 mod passwords;
+mod profiles;
 mod races;
 mod stalls;
 

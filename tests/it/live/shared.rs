@@ -10,7 +10,7 @@ use waxwing::base::config::Config;
 const SAME: &str =
     "subscription($filter: StatusFilter!) { statusEvents(filter: $filter) { __typename cursor ... on StatusPosted { status {
     id message postedAt likeCount commentCount location { latitude longitude }
-    author { id login name bio createdAt followersCount followingCount statusesCount }
+    author { id login name bio avatarUrl bannerUrl websiteUrl location gender createdAt followersCount followingCount statusesCount }
 } } } }";
 
 /// Subscribes with a document to the public statuses that contain a phrase.
@@ -122,6 +122,30 @@ async fn shared_results_do_not_depend_on_the_viewer() {
     let (alone, _) = count_reads(&app, &ada, "bread", &mut one).await;
     let (many, _) = count_reads(&app, &ada, "cake", &mut subscriptions).await;
     assert_eq!(many, alone);
+}
+
+#[tokio::test]
+async fn details_of_an_author_are_rendered_for_each_viewer() {
+    let app = TestApp::start().await;
+    let [ada, bob, friend] = app.users(["ada", "bob", "friend"]).await;
+    friend.mutate_ok("requestFriend", json!({ "userId": ada.id }), "").await;
+    ada.mutate_ok("acceptFriendRequest", json!({ "userId": friend.id }), "").await;
+    let shown = json!({ "birthDate": "1990-06-15", "showBirthDate": "FRIENDS", "showAge": "FRIENDS" });
+    ada.mutate_ok("updateProfile", shown, "").await;
+    let document = "subscription($filter: StatusFilter!) { statusEvents(filter: $filter) { ... on StatusPosted { status {
+        author { location birthDate age lastPostedAt } } } } }";
+    let mut subscriptions = Vec::new();
+    for actor in [None, Some(&ada), Some(&bob), Some(&friend)] {
+        subscriptions.push(subscribe(&app, actor, document, "tea").await);
+    }
+    let (_, responses) = count_reads(&app, &ada, "tea", &mut subscriptions).await;
+    let detail = |response: &Value| {
+        let author = &response["data"]["statusEvents"]["status"]["author"];
+        assert!(author["lastPostedAt"].is_string(), "{response}");
+        (author["birthDate"].clone(), author["age"].clone())
+    };
+    let (shown, hidden) = ((json!("1990-06-15"), json!(35)), (Value::Null, Value::Null));
+    assert_eq!(responses.iter().map(detail).collect::<Vec<_>>(), [hidden.clone(), shown.clone(), hidden, shown]);
 }
 
 #[tokio::test]

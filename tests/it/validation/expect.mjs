@@ -18,15 +18,17 @@ const schema = buildSchema(readFileSync(at('../../../schema.graphql'), 'utf8'));
 const refuse = (name) => { throw new GraphQLError(`no ${name}`); };
 const time = (text) => {
   const [, day] = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/.exec(text) ?? [];
-  // JavaScript makes 2 March of 30 February.
-  const isDay = day && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
-  return isDay && Date.parse(text) >= 0 ? text : refuse('DateTime');
+  return day && isDay(day) && Date.parse(text) >= 0 ? text : refuse('DateTime');
 };
 const scalars = {
   DateTime: (value) => (typeof value === 'string' && isDated(value) ? time(value) : refuse('DateTime')),
-  Date: (value) => (typeof value === 'string' && isDated(`${value}T00:00:00Z`) ? time(`${value}T00:00:00Z`) : refuse('Date')),
+  Date: (value) => (typeof value === 'string' && isDay(value) ? value : refuse('Date')),
   Decimal: (value) => (typeof value === 'number' || (typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value)) ? value : refuse('Decimal')),
 };
+function isDay(text) {
+  // JavaScript makes 2 March of 30 February.
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && isDated(`${text}T00:00:00Z`) && new Date(`${text}T00:00:00Z`).toISOString().startsWith(text);
+}
 function isDated(text) {
   return !Number.isNaN(Date.parse(text));
 }

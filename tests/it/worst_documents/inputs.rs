@@ -181,6 +181,8 @@ impl<'a> Inputs<'a> {
             "password" if owner != "SignUpInput" => Some(json!("correct horse")),
             "origin" => Some(json!("https://news.example")),
             "targetUrl" => Some(json!(format!("{:x<2048}", "https://tea.example/"))),
+            "avatarUrl" | "bannerUrl" | "websiteUrl" => Some(json!(format!("{:x<2000}", "https://tea.example/"))),
+            "birthDate" => Some(json!("2000-02-29")),
             "startsAt" => Some(json!("2026-02-01T00:00:00Z")),
             "endsAt" => Some(json!("2026-12-01T00:00:00Z")),
             "follow" => Some((POSTER..POSTER + 5_000).map(|at| json!(login(at))).collect()),

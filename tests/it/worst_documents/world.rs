@@ -12,9 +12,10 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use waxwing::app::App;
-use waxwing::base::audience::AudienceKind;
+use waxwing::base::audience::{AudienceKind, DetailAudience};
 use waxwing::base::clock::DAY;
 use waxwing::base::count::SparseCount;
+use waxwing::base::day::Day;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{AdId, CampaignId, CommentId, PlaceId, StatusId, UserId, UserListId};
 use waxwing::base::rate_limits::Limit;
@@ -27,7 +28,7 @@ use waxwing::domains::conversations::ReplyRef;
 use waxwing::domains::entities::{EntityKind, MAX_MENTIONED, TextEntities, find};
 use waxwing::domains::lists::NewList;
 use waxwing::domains::statuses::{AudienceInput, Location, MAX_EDITS, Status, StatusDraft};
-use waxwing::domains::users::User;
+use waxwing::domains::users::{URL_BYTES, User};
 use waxwing::domains::{graph, lists, relations, sessions, statuses, tags, timelines, users};
 use waxwing::platform::events;
 
@@ -261,6 +262,14 @@ async fn import_accounts(app: &App, people: &[UserId]) {
     }
     let user = |(at, id): (usize, &UserId)| User {
         bio: "Keeper of two bicycles.".into(),
+        avatar_url: Some(url(at)),
+        banner_url: Some(url(at)),
+        website_url: Some(url(at)),
+        location: Some(if at == HEAVY { FLAG.repeat(60) } else { "London".to_owned() }.into()),
+        gender: Some(if at == HEAVY { FLAG.repeat(40) } else { "woman".to_owned() }.into()),
+        birth_date: Day::parse("2000-02-29"),
+        birth_date_audience: DetailAudience::Friends,
+        age_audience: DetailAudience::Everyone,
         followers: counts[at].1,
         following: counts[at].0,
         posts: statuses_of(at),
@@ -270,6 +279,12 @@ async fn import_accounts(app: &App, people: &[UserId]) {
     let all: Vec<User> = people.iter().enumerate().map(user).collect();
     users::service::import(app, &all, "correct horse").await.expect("accounts");
     graph::service::import(app, people, &edges).await.expect("follows");
+}
+
+/// A URL; that of the heaviest account is as long as possible, and those of others are usual ones.
+fn url(at: usize) -> Box<str> {
+    let path = if at == HEAVY { "p".repeat(URL_BYTES - 20) } else { format!("avatars/{at}.png") };
+    format!("https://example.com/{path}").into()
 }
 
 const fn statuses_of(at: usize) -> u64 {

@@ -3,6 +3,7 @@
 use super::super::service;
 use super::super::{AdDetails, CampaignDetails};
 use super::super::{DEFAULT_DAYS, InvalidClick, InvalidClicks, MAX_DAYS, ShareBalance, Tally};
+use crate::base::day::Day;
 use crate::base::error::Error;
 use crate::schema::{Date, Decimal, List, request, schema_enum};
 use async_graphql::{Context, Object, Result, SimpleObject};
@@ -161,7 +162,7 @@ struct DayCounts {
 impl DayCounts {
     fn new(day: u64, tally: &Tally) -> Self {
         Self {
-            date: Date(day),
+            date: Date(Day::of_number(day)),
             impressions: tally.impressions,
             clicks: tally.clicks,
             invalid_clicks: tally.invalid,

@@ -2,6 +2,7 @@
 
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::text::{TextRules, max_bytes};
+use crate::base::url::has_unambiguous_host;
 use crate::domains::ads::model::Money;
 use rust_decimal::Decimal;
 use url::Url;
@@ -29,19 +30,12 @@ pub(in crate::domains::ads) fn parse_url(text: &str, field: &'static str) -> Res
     if text.len() > MAX_URL {
         return Err(too_long(field));
     }
-    if !has_unambiguous_host(text.trim()) {
+    if !has_unambiguous_host(text.trim(), &["http://", "https://"]) {
         return Err(row());
     }
     let url = Url::parse(text).map_err(|_| row())?;
     let open = url.username().is_empty() && url.password().is_none();
     if matches!(url.scheme(), "http" | "https") && url.has_host() && open { Ok(url) } else { Err(row()) }
-}
-
-/// Whether all parsers find the same host in a URL. Some read `https:host` as a relative path, and some read a backslash as a slash.
-fn has_unambiguous_host(text: &str) -> bool {
-    let after = |scheme: &str| text.get(scheme.len()..).filter(|_| text[..scheme.len()].eq_ignore_ascii_case(scheme));
-    let rest = ["http://", "https://"].into_iter().find_map(after);
-    rest.is_some_and(|rest| !rest.starts_with('/') && !rest.contains('\\'))
 }
 
 pub(in crate::domains::ads) fn too_long(field: &'static str) -> UserError {

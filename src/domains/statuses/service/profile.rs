@@ -6,11 +6,11 @@ use super::super::store::{self, marks};
 use super::super::visible::load_visible;
 use super::reposts::keep_visible_reposts;
 use crate::app::App;
+use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{self, ListId, Page, PageArgs, PageRequest, PageSource, Row, Window};
 use crate::base::request::Loaders;
-use crate::domains::lists::service as lists;
 use crate::domains::relations::service as relations;
 use futures_util::try_join;
 use std::cmp::Reverse;
@@ -64,7 +64,7 @@ async fn read(
 ) -> Result<Page<ProfileEntry>, Error> {
     // Members of an audience list can see statuses of a private account, but not what it reposts.
     let can_read = relations::can_read_profile(loaders, author).await?;
-    if !can_read && !is_in_audience(app, loaders, author).await? {
+    if !can_read && !is_in_audience(loaders, author).await? {
         return Ok(Page::empty());
     }
     let choice = ProfileChoice { reposts: choice.reposts && can_read, ..choice };
@@ -90,6 +90,37 @@ pub async fn newest(app: &App, loaders: &Loaders, author: UserId, choice: Profil
     let request = PageRequest { size: 1, backward: false, after: None, before: None };
     let page = read(app, loaders, author, choice, request).await?;
     Ok(page.items.first().map(|(position, _)| *position))
+}
+
+/// The rows that are read next if the viewer cannot see the newest status of a profile.
+const NEXT_ROWS: usize = 10;
+/// The factor of each later window, and the most rows of a window.
+const ROWS_FACTOR: usize = 4;
+const MAX_ROWS: usize = 1_000;
+
+/// When an author posted the first status of the default [`profile`] that the viewer may see; `None` without any, and if the viewer cannot see the newest
+/// 10,000. For any number of authors together: the pipelines of [`relations::can_read_profile`], one of the newest status of each author, and those of
+/// [`load_visible`]; and the last two again for authors whose newest statuses the viewer cannot see.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn last_posted_at(loaders: &Loaders, author: UserId) -> Result<Option<Millis>, Error> {
+    if !relations::can_read_profile(loaders, author).await? && !is_in_audience(loaders, author).await? {
+        return Ok(None);
+    }
+    let (mut window, mut dropped) = (Window { below: u64::MAX, above: 0, newest_first: true, limit: 1 }, 0);
+    while dropped < page::MAX_DROPPED {
+        let rows = loaders.profile_rows.load((author, window)).await?;
+        let found = load_visible(loaders, rows.iter().map(|row| StatusId(row.member))).await?;
+        if let Some(seen) = found.into_iter().flatten().next() {
+            return Ok(Some(seen.status.posted_at));
+        }
+        let Some(last) = rows.last().filter(|_| rows.len() == window.limit) else { break };
+        dropped += rows.len();
+        window.below = last.position;
+        window.limit = (window.limit * ROWS_FACTOR).clamp(NEXT_ROWS, MAX_ROWS);
+    }
+    Ok(None)
 }
 
 /// The source of pages of a profile. A row of a repost has the repost's id as its position.
@@ -142,11 +173,10 @@ fn merge(window: &Window, mut rows: Vec<Row>, others: Vec<Row>) -> Vec<Row> {
 }
 
 /// Whether the viewer is on a list of an author whose profile the viewer cannot read: the author may address statuses to its members. Two round trips.
-async fn is_in_audience(app: &App, loaders: &Loaders, author: UserId) -> Result<bool, Error> {
-    match loaders.audience_lists.fetcher().viewer {
-        Some(viewer) if !relations::hides_content(loaders, author).await? => {
-            lists::is_member_of_any_list(app, author, viewer).await
-        }
-        _ => Ok(false),
+async fn is_in_audience(loaders: &Loaders, author: UserId) -> Result<bool, Error> {
+    let has_session = loaders.list_members.fetcher().viewer.is_some();
+    if !has_session || relations::hides_content(loaders, author).await? {
+        return Ok(false);
     }
+    loaders.list_members.load(author).await
 }

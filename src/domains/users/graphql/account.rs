@@ -3,10 +3,11 @@
 use super::super::model::{EmailAddresses, User};
 use super::super::service::{self, passwords};
 use super::UserObject;
+use crate::base::audience::DetailAudience;
 use crate::base::error::Error;
 use crate::base::ids::{AccountId, UserId};
 use crate::base::request::Request;
-use crate::schema::request;
+use crate::schema::{Date, request};
 use async_graphql::{Context, ID, Object, Result};
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -58,6 +59,21 @@ impl AccountObject {
     /// Whether the account has a confirmed mail address.
     async fn is_email_confirmed(&self, ctx: &Context<'_>) -> Result<bool> {
         Ok(self.emails(ctx).await?.confirmed.is_some())
+    }
+
+    /// Date of birth. Null if there is none.
+    async fn birth_date(&self) -> Option<Date> {
+        self.user.birth_date.map(Date)
+    }
+
+    /// Accounts that see `User.birthDate`. Default: `NOBODY`.
+    async fn show_birth_date(&self) -> DetailAudience {
+        self.user.birth_date_audience
+    }
+
+    /// Accounts that see `User.age`. Default: `NOBODY`.
+    async fn show_age(&self) -> DetailAudience {
+        self.user.age_audience
     }
 
     /// The account as others see it.
