@@ -23,7 +23,7 @@ export function Account() {
   if (!account) return error ? <p className="error" role="alert">{messageOf(errorMessagesOf(error))}</p> : <Loading />;
   return (
     <>
-      <ProfileSection user={account.user} />
+      <ProfileSection account={account} onSaved={() => readAgain({ requestPolicy: 'network-only' })} />
       <EmailSection account={account} login={account.user.login} />
       <LoginSection login={account.user.login} hasPassword={account.hasPassword} />
       <PasswordSection login={account.user.login} hasPassword={account.hasPassword} hasEmail={account.isEmailConfirmed} />
