@@ -276,19 +276,29 @@ test('a new address waits for its link, which can be sent again; another tab con
   assert.equal(await window.page.evaluate(() => document.activeElement.textContent), 'E-mail');
 });
 
-test('the profile is changed, and the bar and the profile show it', async () => {
+test('the profile is changed, and the bar and the profile show it, to each as chosen', async () => {
   const { login } = await newAccount();
   const window = await loggedIn(login, '/live');
   await window.page.getByRole('link', { name: 'Account' }).click();
+  const form = window.form('Profile');
   await window.send('Profile', { Name: 'x'.repeat(51), Biography: 'Watches birds.' });
   await window.refused('Profile', 'Name');
-  await window.send('Profile', { Name: 'Changed Name', Biography: 'Watches birds.' });
+  await window.send('Profile', { Name: 'Changed Name', Website: 'http://example.org' });
+  await window.refused('Profile', 'Website');
+  await form.getByLabel('Who sees your age').selectOption('Everyone');
+  await window.send('Profile', { Website: 'https://example.org', Location: 'Uppsala', 'Date of birth': '1990-02-28' });
   await window.status('Saved.');
   await window.bar.getByRole('link', { name: 'Changed Name' }).waitFor();
-  await window.page.getByRole('link', { name: 'See it as others do' }).click();
+  await window.page.getByRole('link', { name: 'See your profile' }).click();
   await window.page.getByText('Watches birds.').waitFor();
+  await window.page.locator('.details > div').filter({ hasText: 'Born' }).getByText('Only you see it').waitFor();
+  await window.page.locator('.details > div').filter({ hasText: 'Age' }).getByText('Everyone sees it').waitFor();
+  const stranger = await newWindow(`/profile/${login}`);
+  await stranger.page.getByText('Uppsala').waitFor();
+  assert.deepEqual(await stranger.page.locator('.details dt').allInnerTexts(), ['Location', 'Website', 'Age']);
   await window.page.getByRole('link', { name: 'Edit profile' }).click();
-  assert.equal(await window.form('Profile').getByLabel('Biography').inputValue(), 'Watches birds.');
+  assert.equal(await form.getByLabel('Biography').inputValue(), 'Watches birds.');
+  assert.equal(await form.getByLabel('Who sees your age').inputValue(), 'EVERYONE');
 });
 
 test('sessions are listed, and ended one by one or all at once', async () => {
