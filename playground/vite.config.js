@@ -38,7 +38,7 @@ export default defineConfig({
     rolldownOptions: { output: { codeSplitting: { groups } } },
     chunkSizeWarningLimit: 1500,
   },
-  server: { host: '127.0.0.1', proxy: { '/graphql': { target: SERVER, ws: true, bypass: pageForBrowsers }, '/playground.json': SERVER, '/click': SERVER } },
+  server: { host: '127.0.0.1', proxy: { '/graphql': { target: SERVER, ws: true, bypass: pageForBrowsers }, '/playground.json': SERVER, '/outbox.json': SERVER, '/click': SERVER } },
 });
 
 // A browser that looks at the API gets GraphiQL.

@@ -17,4 +17,11 @@ export const routes = [
   { path: '/thread/:statusId', load: () => import('./routes/thread/index.tsx') },
   { path: '/people', label: 'People', load: () => import('./routes/people/index.tsx') },
   { path: '/ads', label: 'Ads', load: () => import('./routes/ads/index.tsx') },
+  { path: '/sign-up', load: () => import('./routes/sign-up/index.tsx') },
+  { path: '/account', load: () => import('./routes/account/index.tsx') },
+  { path: '/forgot-password', load: () => import('./routes/forgot-password/index.tsx') },
+  // The links of messages, with `#token=`.
+  { path: '/confirm-email', load: () => import('./routes/confirm-email/index.tsx') },
+  { path: '/reset-password', load: () => import('./routes/reset-password/index.tsx') },
+  { path: '/outbox', load: () => import('./routes/outbox/index.tsx') },
 ];

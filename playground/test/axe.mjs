@@ -28,6 +28,10 @@ before(async () => {
   await server.ask(ada, 'mutation { postStatus(input: { message: "For friends.", audience: FRIENDS }) { status { id } } }');
   conversation = await postConversation(ada, await server.logIn('bram'));
   chat = await makeGroup(ada, await server.logIn('bram'));
+  const signUp = 'mutation ($input: SignUpInput!) { signUp(input: $input) { session { token } } }';
+  await server.ask(null, signUp, { input: { login: 'mailed', name: 'Mailed', password: 'correct horse battery', email: 'mailed@example.org' } });
+  const addEmail = 'mutation ($password: String!) { changeEmail(input: { email: "ada@example.org", password: $password }) { userErrors { message } } }';
+  await server.ask(ada, addEmail, { password: server.password });
   const { viewer } = await server.ask(ada, '{ viewer { id } }');
   const befriend = 'mutation ($input: RequestFriendInput!) { requestFriend(input: $input) { userErrors { message } } }';
   await server.ask(await server.logIn('bram'), befriend, { input: { userId: viewer.id } });
@@ -91,6 +95,12 @@ const parts = () => [
   ['/chat', openNewChat],
   ['/chat', openSettings],
   [`/chat/${encodeURIComponent(chat)}`, openChat],
+  ['/sign-up', openSignUp],
+  ['/account', openAccount],
+  ['/forgot-password', openForgotPassword],
+  ['/reset-password#token=unknown', (page) => page.getByRole('form', { name: 'Choose a new password' })],
+  ['/confirm-email#token=unknown', (page) => page.getByRole('alert').filter({ hasText: 'invalid' })],
+  ['/outbox', (page) => page.getByRole('article').filter({ hasText: 'mailed@example.org' })],
   ['/home/nothing/here', (page) => page.getByRole('heading', { name: 'There is no such page' })],
 ];
 
@@ -166,6 +176,34 @@ async function openChat(page, isIn) {
   await row.getByRole('button', { name: 'React', exact: true }).click();
   await page.getByRole('button', { name: 'Cancel reply' }).waitFor();
   return page.getByRole('group', { name: 'Emoji' });
+}
+
+// With errors at the fields.
+async function openSignUp(page, isIn) {
+  if (isIn) return page.getByRole('heading', { name: 'You have an account' });
+  const form = page.getByRole('form', { name: 'Sign up' });
+  for (const label of ['Login', 'Password', 'E-mail (optional)']) await form.getByLabel(label, { exact: true }).fill('a b');
+  await form.getByRole('button').click();
+  return form.getByRole('alert').filter({ hasText: /./ }).first();
+}
+
+// With a pending address, the form that removes it, and an error.
+async function openAccount(page, isIn) {
+  if (!isIn) return page.getByText('Log in above to see your account.');
+  await page.getByRole('list', { name: 'Sessions' }).getByRole('listitem').first().waitFor();
+  await page.getByText('Remove your address').click();
+  const form = page.getByRole('form', { name: 'Change password' });
+  for (const label of ['Current password', 'New password']) await form.getByLabel(label, { exact: true }).fill('short');
+  await form.getByRole('button').click();
+  return form.getByRole('alert').filter({ hasText: /./ }).first();
+}
+
+// With its answer.
+async function openForgotPassword(page) {
+  const form = page.getByRole('form', { name: 'Forgot your password?' });
+  await form.getByLabel('E-mail').fill('nobody@example.org');
+  await form.getByRole('button').click();
+  return page.getByRole('status').filter({ hasText: 'nobody@example.org' });
 }
 
 // With the card of the author.

@@ -128,6 +128,7 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
         let (app, stop) = (app.clone(), stop.clone());
         async move { workers::run(&app, &stop).await }
     });
+    state.parts_mut().shows_outbox = options.edge.is_development() && !is_open(address);
     warn_if_open(address, options.edge.is_development(), state.has_metrics_listener);
     if options.edge.lacks_hosts(app.config()) {
         tracing::warn!(

@@ -6,7 +6,7 @@
 
 use super::response::RequestError;
 use super::{health, metrics};
-use axum::http::{Request, StatusCode, header};
+use axum::http::{HeaderMap, Request, StatusCode, header};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
@@ -90,6 +90,12 @@ fn name_of(host: &str) -> Option<&str> {
 fn is_listed(names: &[HostName], name: &str) -> bool {
     let address = address_of(name);
     names.iter().any(|listed| listed.0.eq_ignore_ascii_case(name) || address.is_some() && address_of(&listed.0) == address)
+}
+
+/// Returns whether a request names a host that does not depend on the DNS: see [`is_local`].
+pub(super) fn is_local_request(headers: &HeaderMap) -> bool {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    host.and_then(name_of).is_some_and(is_local)
 }
 
 /// Returns whether a name is an address, or by definition a name of this machine: neither depends on the DNS.

@@ -20,6 +20,7 @@ mod metrics;
 mod multipart;
 mod operation;
 mod origin;
+mod outbox;
 mod concurrency;
 mod playground;
 mod queues;

@@ -1,9 +1,9 @@
 //! The playground: serves the built pages from the binary, or a page that explains how to build them.
 
-use super::State;
+use super::{State, outbox};
 use axum::body::Body;
 use axum::extract::{Path, State as Extract};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -40,8 +40,11 @@ pub struct DemoLogin {
 
 /// Returns the routes of the playground. Each page of the build is a part of the app, and handles the paths below its own path itself.
 pub(super) fn routes() -> Router<State> {
-    let router =
-        Router::new().route("/", get(page)).route("/assets/{*path}", get(asset)).route("/playground.json", get(settings));
+    let router = Router::new()
+        .route("/", get(page))
+        .route("/assets/{*path}", get(asset))
+        .route("/playground.json", get(settings))
+        .route(outbox::PATH, get(outbox::messages));
     let pages = Dist::iter().filter(|file| file != ROOT);
     pages.fold(router, |router, file| {
         let Some(name) = file.strip_suffix(".html").map(str::to_owned) else { return router };
@@ -79,12 +82,11 @@ async fn asset(Path(path): Path<String>) -> Response {
     response
 }
 
-/// Returns the settings of this server for the app: the demo's login, or nothing.
-async fn settings(Extract(state): Extract<State>) -> Json<Value> {
-    Json(match &state.demo {
-        Some(demo) => json!({ "demo": demo }),
-        None => json!({}),
-    })
+/// Returns the settings of this server for the app: the demo's login, and whether it shows the outbox; or nothing.
+async fn settings(Extract(state): Extract<State>, headers: HeaderMap) -> Json<Value> {
+    let demo = state.demo.as_ref().map(|demo| ("demo".to_owned(), json!(demo)));
+    let outbox = outbox::is_shown(&state, &headers).then(|| ("outbox".to_owned(), json!(true)));
+    Json(Value::Object(demo.into_iter().chain(outbox).collect()))
 }
 
 fn serve(path: &str, file: EmbeddedFile) -> Response {

@@ -47,6 +47,8 @@ pub struct StateParts {
     pub demo: Option<DemoLogin>,
     /// The tokens that this process has leased from the rate limits of its clients.
     pub leases: Leases,
+    /// Whether developers see the messages of the outbox: in the development profile, if only this machine can connect.
+    pub shows_outbox: bool,
     /// Whether `/metrics` has a listener of its own.
     pub has_metrics_listener: bool,
     /// The exporter of spans, if traces are enabled.
@@ -80,6 +82,7 @@ impl State {
             edge,
             leases,
             demo: None,
+            shows_outbox: false,
             has_metrics_listener: false,
             traces: None,
         }))

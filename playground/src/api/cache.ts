@@ -4,7 +4,10 @@ import { cacheExchange, type Cache } from '@urql/exchange-graphcache';
 import matcher from './possible-types.generated.ts';
 
 // Lists that a mutation adds to or removes from. They are invalidated, and read again where they are shown.
-const LISTS = { createCampaign: 'viewerCampaigns', registerWebsite: 'viewerWebsites', createUserList: 'viewerLists', followTag: 'viewerFollowedTags', unfollowTag: 'viewerFollowedTags' };
+const LISTS = {
+  createCampaign: 'viewerCampaigns', registerWebsite: 'viewerWebsites', createUserList: 'viewerLists', followTag: 'viewerFollowedTags', unfollowTag: 'viewerFollowedTags',
+  changePassword: 'viewerSessions', endSessions: 'viewerSessions',
+};
 
 // Types that are stored within their parent: they have no id, or `node` does not take it (`TimelineEntry`).
 const EMBEDDED = [

@@ -39,6 +39,6 @@ export const publicClient = createClient(null);
 export const SESSION_ENDED = 'The session has ended. Log in again.';
 
 // Both are required: a 401 without the code comes from a proxy and says nothing about the session.
-function isEnded({ response, graphQLErrors }: CombinedError): boolean {
+export function isEnded({ response, graphQLErrors }: CombinedError): boolean {
   return response?.status === 401 && graphQLErrors[0]?.extensions.code === 'UNAUTHENTICATED';
 }

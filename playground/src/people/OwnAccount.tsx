@@ -1,5 +1,6 @@
 // The viewer's own account: whether it is private, and the requests that wait.
 import { useEffect, useMemo, useState } from 'react';
+import { Link } from 'react-router';
 import { useClient } from 'urql';
 import { messageOf, type ErrorMessage } from '../api/errorMessages.ts';
 import { oneAtATime } from '../api/oneAtATime.ts';
@@ -49,6 +50,9 @@ function Account({ changes }: Props) {
           <Requests follows={account.viewerFollowRequests} friends={account.viewerFriendRequests} />
         </>
       )}
+      <p>
+        <Link to="/account">Profile, e-mail, password and sessions</Link>
+      </p>
       <p className="error" role="alert">
         {error}
       </p>

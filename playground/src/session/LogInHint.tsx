@@ -4,6 +4,6 @@ import { Link } from 'react-router';
 // `to`: what logging in allows, such as "see your home".
 export const LogInHint = ({ to }: { to: string }) => (
   <>
-    Log in above to {to}. No account yet? Sign up with the first tab of <Link to="/">GraphiQL</Link>.
+    Log in above to {to}. No account yet? <Link to="/sign-up">Sign up</Link>.
   </>
 );

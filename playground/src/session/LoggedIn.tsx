@@ -14,6 +14,7 @@ export function LoggedIn({ session }: { session: Session }) {
         Logged in as <Link to={`/profile/${session.user.login}`}>{session.user.name}</Link> ({session.user.login})
         {session.expiresAt && <Expiry at={session.expiresAt} />}
       </p>
+      <Link to="/account">Account</Link>
       <button type="button" aria-disabled={busy} onClick={() => void run(logOut)}>
         Log out
       </button>

@@ -1,9 +1,10 @@
 // The bar without a session: a log-in form, or a form for an existing token.
 import { useState, type InputHTMLAttributes, type ReactNode } from 'react';
+import { Link } from 'react-router';
 import { useBusy } from '../ui/useBusy.ts';
 import { onEscape } from '../ui/onEscape.ts';
 import { adoptToken, logIn } from './actions.ts';
-import type { DemoLogin } from './demo.ts';
+import type { DemoLogin } from './settings.ts';
 import { notify } from './store.ts';
 
 export function LoggedOut({ demo }: { demo: DemoLogin | null }) {
@@ -36,9 +37,13 @@ function LogInForm({ demo, chosen, onToken }: LogInProps) {
           Log in as {demo.login}
         </button>
       )}
-      <button type="button" className="quiet" onClick={onToken}>
-        Use a token
-      </button>
+      <span className="links">
+        <Link to="/sign-up">Sign up</Link>
+        <Link to="/forgot-password">Forgot your password?</Link>
+        <button type="button" className="quiet" onClick={onToken}>
+          Use a token
+        </button>
+      </span>
     </SessionForm>
   );
 }

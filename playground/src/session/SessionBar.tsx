@@ -1,16 +1,16 @@
 // The session: its user, log-in and log-out.
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { checkSession } from './actions.ts';
-import { fetchDemo, type DemoLogin } from './demo.ts';
 import { LoggedIn } from './LoggedIn.tsx';
 import { LoggedOut } from './LoggedOut.tsx';
 import type { Session } from './store.ts';
 import { useSession } from './useSession.ts';
+import { useSettings } from './useSettings.ts';
 import './session.css';
 
 export function SessionBar() {
   const { session, notice } = useSession();
-  const demo = useDemo();
+  const demo = useSettings()?.demo ?? null;
   const section = useRescuedFocus(session);
   useEffect(() => void checkSession(), []);
   return (
@@ -31,10 +31,4 @@ function useRescuedFocus(session: Session | null) {
     before.current = session;
   }, [session]);
   return element;
-}
-
-function useDemo() {
-  const [demo, setDemo] = useState<DemoLogin | null>(null);
-  useEffect(() => void fetchDemo().then(setDemo), []);
-  return demo;
 }

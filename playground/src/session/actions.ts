@@ -1,11 +1,12 @@
-// The actions of the session bar: log in, log out, use an existing token.
+// The actions of the session: log in, log out, use an existing token, begin a session by other means.
 import { createClient } from '../api/client.ts';
 import { errorMessagesOf, messageOf } from '../api/errorMessages.ts';
 import { deviceToken, keepDeviceToken } from './device.ts';
+import type { NewSessionFragment } from './fragments/NewSession.generated.ts';
 import { SessionLogInDocument } from './operations/LogIn.generated.ts';
 import { SessionLogOutDocument } from './operations/LogOut.generated.ts';
 import { SessionViewerDocument } from './operations/Viewer.generated.ts';
-import { beginSession, currentToken, endSession, leave, notify, type Session } from './store.ts';
+import { beginSession, currentToken, endSession, leave, notify, renameUser, type Session } from './store.ts';
 
 export async function logIn(login: string, password: string): Promise<void> {
   notify(null);
@@ -20,8 +21,18 @@ export async function openSession(login: string, password: string): Promise<Sess
   const { data, error } = await createClient(null).mutation(SessionLogInDocument, { input }).toPromise();
   const begun = data?.logIn?.session;
   if (!begun) return messageOf(errorMessagesOf(error, data?.logIn));
+  // The login may have been a mail address, or a former login.
   keepDeviceToken(login, begun.deviceToken);
-  const { token, expiresAt, user } = begun;
+  return keep(begun);
+}
+
+// Begins the session that a sign-up or a reset has created.
+export function begin(begun: NewSessionFragment): void {
+  beginSession(keep(begun));
+}
+
+function keep({ token, expiresAt, deviceToken, user }: NewSessionFragment): Session {
+  keepDeviceToken(user.login, deviceToken);
   return { token, expiresAt, user };
 }
 
@@ -47,8 +58,10 @@ export async function adoptToken(text: string): Promise<void> {
   else notify(messageOf(errorMessagesOf(error)) || 'The token names no session.');
 }
 
-// Checks whether the stored session is alive. The client removes it if not.
+// Checks whether the stored session is alive. The client removes it if not. Another device may have changed the login or the name.
 export async function checkSession(): Promise<void> {
   const token = currentToken();
-  if (token) await createClient(token).query(SessionViewerDocument, {}).toPromise();
+  if (!token) return;
+  const { data } = await createClient(token).query(SessionViewerDocument, {}).toPromise();
+  if (data?.viewer) renameUser(token, data.viewer);
 }

@@ -21,6 +21,12 @@ export function keepDeviceToken(login: string, token: string): void {
   }
 }
 
+// The account has another login.
+export function renameDevice(login: string, next: string): void {
+  const token = deviceToken(login);
+  if (token) keepDeviceToken(next, token);
+}
+
 function load(): Record<string, string> {
   try {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}');

@@ -44,6 +44,15 @@ export function beginSession(session: Session): void {
   change({ session, notice: null });
 }
 
+// Sets the login and the name of the session's account, if they are others than those that are stored.
+export function renameUser(token: Token, { id, login, name }: Session['user']): void {
+  const { session } = state;
+  if (session?.token !== token || session.user.id !== id || (session.user.login === login && session.user.name === name)) return;
+  const renamed = { ...session, user: { id, login, name } };
+  save(renamed);
+  change({ ...state, session: renamed });
+}
+
 // Ends the session of this token only: the response may arrive after another session has begun. A log-out needs no notice.
 export function endSession(token: Token, notice: string | null): void {
   if (token !== currentToken()) return;

@@ -7,10 +7,12 @@ interface Props {
   label: string;
   question: string;
   className?: string;
+  // What it acts on, where several buttons have one label.
+  subject?: string;
   act: () => Promise<unknown>;
 }
 
-export function ConfirmButton({ label, question, className, act }: Props) {
+export function ConfirmButton({ label, question, className, subject, act }: Props) {
   const [isAsking, setIsAsking] = useState(false);
   const [busy, run] = useBusy();
   const press = async () => {
@@ -22,6 +24,7 @@ export function ConfirmButton({ label, question, className, act }: Props) {
     <button
       type="button"
       className={className}
+      aria-label={subject && `${isAsking ? question : label} (${subject})`}
       aria-disabled={busy}
       onClick={() => void run(press)}
       onBlur={() => setIsAsking(false)}

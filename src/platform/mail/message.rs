@@ -2,6 +2,7 @@
 
 use crate::base::email::EmailAddress;
 use crate::base::mail::MailKind;
+use serde::Serialize;
 use std::fmt;
 
 /// A message to send.
@@ -15,6 +16,15 @@ pub struct Letter {
     pub login: String,
     /// The token of the link, if the kind has one.
     pub token: Option<LinkToken>,
+}
+
+/// A message in the outbox.
+#[derive(Clone, Serialize)]
+pub struct StoredMessage {
+    /// The name of its file, which orders the messages by time.
+    pub name: String,
+    /// The message as mail programs read it. It has an address, and may have a token.
+    pub source: String,
 }
 
 /// A token of a link. Its `Debug` does not print it.

@@ -1,6 +1,6 @@
-//! The outbox: messages as files, where no mail server is set.
+//! The outbox: messages as files, where no mail server is set. In development, the playground lists them.
 
-use super::message::MailFailure;
+use super::message::{MailFailure, StoredMessage};
 use crate::base::clock::Millis;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -19,6 +19,36 @@ pub(super) async fn write(folder: &Path, message: Vec<u8>, now: Millis) -> Resul
     match written.map_err(io::Error::other).flatten() {
         Ok(()) => Ok(()),
         Err(error) => Err(MailFailure::temporary(format!("the outbox cannot be written: {error}"))),
+    }
+}
+
+/// The newest messages, the newest first.
+pub(super) async fn newest(folder: &Path, count: usize) -> io::Result<Vec<StoredMessage>> {
+    let folder = folder.to_owned();
+    tokio::task::spawn_blocking(move || newest_now(&folder, count)).await.map_err(io::Error::other).flatten()
+}
+
+fn newest_now(folder: &Path, count: usize) -> io::Result<Vec<StoredMessage>> {
+    // Without a message yet there is no folder.
+    let Some(entries) = found(std::fs::read_dir(folder))? else { return Ok(Vec::new()) };
+    let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    let mut files = names.collect::<io::Result<Vec<String>>>()?;
+    files.retain(|name| name.ends_with(".eml") && !name.starts_with('.'));
+    files.sort_unstable_by(|a, b| b.cmp(a));
+    files.truncate(count);
+    let read = |name: String| {
+        // Another process may have deleted it.
+        let source = found(std::fs::read(folder.join(&name)))?;
+        Ok(source.map(|source| StoredMessage { source: String::from_utf8_lossy(&source).into_owned(), name }))
+    };
+    files.into_iter().filter_map(|name| read(name).transpose()).collect()
+}
+
+/// `None` for what is missing.
+fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
     }
 }
 

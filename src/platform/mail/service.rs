@@ -1,6 +1,6 @@
 //! The mailer of a process.
 
-use super::message::{Letter, MailFailure};
+use super::message::{Letter, MailFailure, StoredMessage};
 use super::templates::{Templates, Variables};
 use super::{outbox, smtp};
 use crate::app::App;
@@ -52,6 +52,15 @@ pub fn mailer(app: &App) -> Result<Arc<Mailer>, Error> {
 /// Sets the URL at which this process listens: links begin with it if no other URL is set. The first call counts.
 pub fn set_listening_url(app: &App, url: String) {
     drop(app.extension::<ProcessMail>().0.listening_url.set(url));
+}
+
+/// The newest messages of the outbox, the newest first. Empty if messages go to a mail server. No round trip.
+///
+/// # Errors
+/// Internal: a file cannot be read.
+pub async fn newest_in_outbox(app: &App, count: usize) -> Result<Vec<StoredMessage>, Error> {
+    let MailTransport::Outbox(folder) = &app.config().mail.transport else { return Ok(Vec::new()) };
+    outbox::newest(folder, count).await.map_err(|error| Error::internal(error))
 }
 
 impl Mailer {

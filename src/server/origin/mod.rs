@@ -36,7 +36,8 @@ pub(super) fn is_allowed(headers: &HeaderMap, allowed: &AllowedOrigins) -> bool 
     refused(headers, allowed).is_none()
 }
 
-fn is_same_origin(headers: &HeaderMap) -> bool {
+/// Whether a page of our own sends the request: browsers mark it, and no page can forge that mark.
+pub(super) fn is_same_origin(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin")
 }
 

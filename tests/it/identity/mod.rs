@@ -6,6 +6,7 @@ mod logins;
 mod mail;
 mod mail_crashes;
 mod mail_races;
+mod outbox;
 mod passwords;
 mod profiles;
 mod races;

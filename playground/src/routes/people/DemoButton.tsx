@@ -1,7 +1,7 @@
 // Logs in two accounts of the demo data at once.
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { openSession } from '../../session/actions.ts';
-import { fetchDemo, type DemoLogin } from '../../session/demo.ts';
+import { useSettings } from '../../session/useSettings.ts';
 import { useBusy } from '../../ui/useBusy.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -9,10 +9,9 @@ import type { Sessions } from './sessions.ts';
 const OTHER_LOGIN = 'bram';
 
 export function DemoButton({ onSessions }: { onSessions: (sessions: Sessions) => void }) {
-  const [demo, setDemo] = useState<DemoLogin | null>(null);
+  const demo = useSettings()?.demo;
   const [error, setError] = useState('');
   const [busy, run] = useBusy();
-  useEffect(() => void fetchDemo().then(setDemo), []);
   if (!demo) return null;
   const logIn = async () => {
     const opened = await Promise.all([demo.login, OTHER_LOGIN].map((login) => openSession(login, demo.password)));

@@ -12,6 +12,7 @@ import { useViewer } from '../../session/useSession.ts';
 import { StatusCard } from '../../statuses/StatusCard.tsx';
 import { StatusList, type StatusItem } from '../../timeline/StatusList.tsx';
 import { Loading } from '../../ui/Loading.tsx';
+import { Details } from './Details.tsx';
 import { ProfileDocument, type ProfileQuery } from './operations/Profile.generated.ts';
 import { ProfileTimelineDocument } from './operations/ProfileTimeline.generated.ts';
 import './profile.css';
@@ -38,9 +39,15 @@ export function Profile({ login }: { login: string }) {
             {user.bio}
           </p>
         )}
+        <Details user={user} isOwn={viewer?.id === user.id} />
         {viewer && viewer.id !== user.id && !user.viewerIsBlocking && (
           <Link className="message-link" to={`/chat?to=${encodeURIComponent(user.login)}`} state={{ begins: true }}>
             Message
+          </Link>
+        )}
+        {viewer?.id === user.id && (
+          <Link className="message-link" to="/account">
+            Edit profile
           </Link>
         )}
         {user.viewerFollowState === 'FOLLOWING' && <RepostsSwitch person={user} />}
