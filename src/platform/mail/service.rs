@@ -60,7 +60,7 @@ pub fn set_listening_url(app: &App, url: String) {
 /// Internal: a file cannot be read.
 pub async fn newest_in_outbox(app: &App, count: usize) -> Result<Vec<StoredMessage>, Error> {
     let MailTransport::Outbox(folder) = &app.config().mail.transport else { return Ok(Vec::new()) };
-    outbox::newest(folder, count).await.map_err(|error| Error::internal(error))
+    outbox::newest(folder, count).await.map_err(Error::internal)
 }
 
 impl Mailer {

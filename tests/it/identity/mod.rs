@@ -129,8 +129,13 @@ async fn an_account_is_seen_by_its_owner_only() {
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let id = AccountId(ada.user_id().0).global();
     let mut expected = json!({ "id": id, "hasPassword": true, "user": { "id": ada.id, "login": "ada" } });
-    for (name, value) in [("email", Value::Null), ("pendingEmail", Value::Null), ("isEmailConfirmed", json!(false))] {
+    for (name, value) in
+        [("email", Value::Null), ("pendingEmail", Value::Null), ("isEmailConfirmed", json!(false)), ("birthDate", Value::Null)]
+    {
         expected[name] = value;
+    }
+    for audience in ["showBirthDate", "showAge"] {
+        expected[audience] = json!("NOBODY");
     }
     assert_eq!(ada.run("MyAccount", json!({})).await["data"]["viewerAccount"], expected);
     let node = async |actor: &Actor| {

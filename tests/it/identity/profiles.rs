@@ -24,10 +24,6 @@ async fn profile(viewer: &Actor, login: &str) -> Value {
     response["data"]["user"].take()
 }
 
-async fn last_posted_at(viewer: &Actor, login: &str) -> Value {
-    profile(viewer, login).await["lastPostedAt"].take()
-}
-
 /// The date of birth and the age.
 async fn born_and_age(viewer: &Actor, login: &str) -> (Value, Value) {
     let mut profile = profile(viewer, login).await;

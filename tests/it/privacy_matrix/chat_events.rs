@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const STEPS: [(&str, [&str; 8]); 21] = [
     ("remove", ["left 5 removed", "left 5 removed", "left 5 removed", "", "left 5 removed", "left 5 removed", "", ""]),
     ("leave", ["left 6 left", "left 6 left", "left 6 left", "", "", "left 6 left", "", ""]),
-    ("decline", ["left 7 declined", "left 7 declined", "left 7 declined", "", "", "", "left 7 declined", ""]),
+    ("decline", ["left 7 declined", "left 7 declined", "left 7 declined", "", "", "", "gone", ""]),
     ("decline direct", ["", "", "", "", "", "", "direct gone", ""]),
     ("add later", ["joined 8 later", "joined 8 later", "joined 8 later", "joined 8 later", "", "", "", ""]),
     ("block", [""; 8]),
