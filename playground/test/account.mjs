@@ -93,6 +93,7 @@ test('a sign-up with an address sends a link, which confirms it, and the address
   const { page } = window;
   await page.getByRole('link', { name: 'Sign up' }).first().click();
   const form = window.form('Sign up');
+  await form.waitFor();
   const attributes = await form.locator('input[name]').evaluateAll((all) => all.map(({ name, autocomplete, type }) => [name, autocomplete, type]));
   assert.deepEqual(attributes, [['login', 'username', 'text'], ['name', 'name', 'text'], ['password', 'new-password', 'password'], ['email', 'email', 'text']]);
   await window.send('Sign up', { Login: 'has space', Password: 'short', 'E-mail (optional)': 'nobody' });

@@ -4,7 +4,7 @@
 
 use super::decide::{assert_money_invariants, spent, start_with};
 use super::{add, make, number, number_of_ad, run};
-use crate::support::{Actor, TestApp, user_error_codes};
+use crate::support::{Actor, TestApp, is_repeated_run, user_error_codes};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
@@ -319,7 +319,7 @@ macro_rules! scenarios {
     ($($name:ident = $seed:literal, $auction:ident;)*) => {$(
         #[tokio::test]
         async fn $name() {
-            run_scenarios($seed, 40, Auction::$auction).await;
+            run_scenarios($seed, if is_repeated_run() { 20 } else { 40 }, Auction::$auction).await;
         }
     )*};
 }
