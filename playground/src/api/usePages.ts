@@ -16,7 +16,7 @@ interface State<Item> {
   items: Item[] | null;
   next: string | null;
   error: string;
-  // Changes that were made during the read of the first page, which may lack them.
+  // Changes that were made during a read of the first page, whose result may lack them.
   waiting: Change<Item>[];
 }
 
@@ -31,22 +31,27 @@ export function usePages<Item extends { key: string }>(key: string | null, readP
   const [state, setState] = useState<State<Item>>(EMPTY);
   // Counts the reads of first pages: the result of a read is ignored if the list has begun again since.
   const reading = useRef(0);
+  const readsFirst = useRef(false);
   const latest = useRef(readPage);
   latest.current = readPage;
 
   const read = async (after: string | null) => {
     const current = after === null ? ++reading.current : reading.current;
+    if (after === null) readsFirst.current = true;
     try {
       const page = await latest.current(client, after);
       if (current !== reading.current) return;
+      if (after === null) readsFirst.current = false;
       const keys = new Set(page.items.map((item) => item.key));
       const before = (items: Item[] | null) => (after === null ? [] : (items ?? []).filter((item) => !keys.has(item.key)));
       setState(({ items, waiting }) => {
         const all = waiting.reduce((items, act) => act(items, page.next !== null), [...before(items), ...page.items]);
-        return { items: all, next: page.next, error: '', waiting: [] };
+        return { items: all, next: page.next, error: '', waiting: after === null ? [] : waiting };
       });
     } catch (errors) {
-      if (current === reading.current) setState((state) => ({ ...state, error: messageOf(errors as ErrorMessage[]) }));
+      if (current !== reading.current) return;
+      if (after === null) readsFirst.current = false;
+      setState((state) => ({ ...state, error: messageOf(errors as ErrorMessage[]), waiting: state.items ? [] : state.waiting }));
     }
   };
   useEffect(() => {
@@ -64,7 +69,11 @@ export function usePages<Item extends { key: string }>(key: string | null, readP
     // Reads the first page again.
     readAgain: () => read(null),
     change: (act: Change<Item>) =>
-      setState((state) => (state.items ? { ...state, items: act(state.items, state.next !== null) } : { ...state, waiting: [...state.waiting, act] })),
+      setState((state) => ({
+        ...state,
+        items: state.items && act(state.items, state.next !== null),
+        waiting: state.items && !readsFirst.current ? state.waiting : [...state.waiting, act],
+      })),
   };
 }
 
