@@ -78,7 +78,8 @@ pub async fn remove_follower(app: &App, viewer: UserId, follower: UserId) -> Out
 /// hundred statuses have left or entered their tags, and the workers reconcile the others.
 ///
 /// # Errors
-/// `INVALID_NAME`, `INVALID_BIO`, `INVALID_INPUT`, `INVALID_URL`, `INVALID_DATE`; `NOT_FOUND` if the account was deleted; `RATE_LIMITED` for a change of privacy, whose work grows with the statuses.
+/// `INVALID_NAME`, `INVALID_BIO`, `INVALID_INPUT`, `INVALID_URL`, `INVALID_DATE`; `NOT_FOUND` if the account was deleted; `RATE_LIMITED` for a
+/// change of privacy, whose work grows with the statuses.
 pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Outcome<Arc<User>> {
     let change = users::check_profile(app, change)?;
     if change.is_private.is_none() {

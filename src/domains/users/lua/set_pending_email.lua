@@ -1,5 +1,6 @@
 -- set_pending_email.lua - sets the pending address of an account, and stores the recipient of a message to the confirmed one. A token of the address before
--- ends. KEYS 1 user:{id}  2 email:{id}  3 email_pending:{id}  4 email_notices:{id}
+-- ends.
+-- KEYS 1 user:{id}  2 email:{id}  3 email_pending:{id}  4 email_notices:{id}
 -- ARGV 1 the version of the confirmed address that was read  2 the epoch of device tokens when the password was verified  3 time to live, ms
 --   4 id of the notice, 0 for none  5 time to live of notices, ms  6… field, value, …
 -- Returns 1 | 0 no such account | 3 the account has made another change | 4 the password was changed
