@@ -4,6 +4,9 @@ use super::LIVE;
 use crate::support::{Actor, EventStream, Socket, TestApp};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use std::time::Duration;
+use waxwing::base::config::Config;
+use waxwing::server::{EdgeConfig, LiveConfig};
 
 fn stream(variables: Value) -> Value {
     json!({ "query": LIVE, "operationName": "PublicStream", "variables": variables })
@@ -40,7 +43,7 @@ async fn wait_for_subscribers(app: &TestApp, count: usize) {
         if app.app.extension::<waxwing::domains::streaming::Hub>().subscriber_count() == count {
             return;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
     panic!("there are not {count} subscribers");
 }
@@ -79,7 +82,9 @@ async fn flood(author: &Actor, count: usize) {
 
 #[tokio::test]
 async fn busy_subscriptions_do_not_starve_quiet_ones_on_the_same_socket() {
-    let app = TestApp::start().await;
+    // The client does not read during the flood, however long that takes.
+    let live = LiveConfig { write_timeout: Duration::from_secs(120), ..LiveConfig::default() };
+    let app = TestApp::with_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await;
     let ada = app.user("ada").await;
     let mut socket = Socket::connect(&app, None).await;
     for number in 0..20 {

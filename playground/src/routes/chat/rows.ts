@@ -49,6 +49,12 @@ export function withNewer(state: Rows, page: Page): Rows {
   return catchUp({ ...state, rows, newer: newerOf(page), isTrimmed: page.isTrimmed });
 }
 
+// Adds the newest rows. Those before them are kept, unless other rows are between.
+export function withNewest(state: Rows, page: Page): Rows {
+  const first = rowsOf(page)[0]?.sequence ?? Infinity;
+  return first <= lastOf(state) + 1 ? withNewer(state, page) : fromPage(page);
+}
+
 // The number of the last row that has been read.
 export const lastOf = ({ rows, base }: Pick<Rows, 'rows' | 'base'>) => rows.at(-1)?.sequence ?? base;
 

@@ -1,10 +1,11 @@
 // The members of a chat, a page at a time, with the rows that they have seen.
+import { useEffect, useRef } from 'react';
 import { read } from '../../api/read.ts';
 import { pageOf, usePages } from '../../api/usePages.ts';
 import type { ChatMemberCardFragment } from './fragments/ChatMemberCard.generated.ts';
 import type { ChatRow } from './lists.ts';
 import { ChatMembersDocument } from './operations/ChatMembers.generated.ts';
-import { useChatChange } from './useChats.ts';
+import { useAllChats, useChatChange } from './useChats.ts';
 
 const FIRST = 100;
 
@@ -24,6 +25,13 @@ export function useMembers(chatId: string) {
     if (change.__typename === 'SeenChanged') pages.change((members) => members.map((member) => laterOf(member, change.member)));
     else if (READ_AGAIN.includes(change.__typename)) void pages.readAgain();
   });
+  // A crash of the server may lose the event of a position, which is stored.
+  const isLive = useAllChats().connection.phase === 'live';
+  const wasLive = useRef(isLive);
+  useEffect(() => {
+    if (isLive && !wasLive.current) void pages.readAgain();
+    wasLive.current = isLive;
+  }, [isLive]);
   return pages;
 }
 

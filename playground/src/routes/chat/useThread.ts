@@ -7,7 +7,7 @@ import { useViewer } from '../../session/useSession.ts';
 import type { Change, ChatCard } from './lists.ts';
 import { ChatBeginDocument } from './operations/ChatBegin.generated.ts';
 import { ChatRowsDocument, type ChatRowsQueryVariables } from './operations/ChatRows.generated.ts';
-import { applyToRows, firstUnread, fromPage, NO_ROWS, withNewer, withOlder, type Rows } from './rows.ts';
+import { applyToRows, firstUnread, fromPage, lastOf, NO_ROWS, withNewer, withNewest, withOlder, type Rows } from './rows.ts';
 import { isAttentive } from './attention.ts';
 import { useAllChats, useChatChange } from './useChats.ts';
 import { useLatest } from './useLatest.ts';
@@ -139,12 +139,12 @@ export function useThread(chatId: string) {
   useEffect(() => {
     if (isLive && latest.current.phase === 'reading' && latest.current.error) void begin();
   }, [isLive]);
-  const hasHole = state.ahead.length > 0;
+  const [last, ahead] = [lastOf(state), state.ahead[0]?.sequence];
   useEffect(() => {
-    if (!hasHole) return;
-    const timer = setTimeout(() => void readAt(null, () => ({})), AHEAD_MS);
+    if (ahead === undefined) return;
+    const timer = setTimeout(() => void readPage({ first: FIRST }, withNewest), AHEAD_MS);
     return () => clearTimeout(timer);
-  }, [hasHole]);
+  }, [last, ahead]);
 
   return {
     ...state,

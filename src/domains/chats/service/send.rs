@@ -108,6 +108,10 @@ async fn send_once(
     match step {
         Ok((number, states)) => {
             settle::finish(app, lease, view.id, &states, request(&new)).await?;
+            // The sender has seen the rows of others before its own, which no `markChatSeen` will say.
+            if number > view.seen + 1 {
+                publish::publish_positions(app, &[view.id], new.sender, true);
+            }
             Ok(number)
         }
         Err(step) => {

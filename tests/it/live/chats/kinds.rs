@@ -124,6 +124,27 @@ async fn the_positions_of_a_member_come_at_most_once_a_second() {
 }
 
 #[tokio::test]
+async fn who_answers_has_seen_the_rows_before_the_answer() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let chat = open(&ada, &bea).await;
+    app.drain().await;
+    // Without a subscription of the other, whose deliveries come as events of positions, too.
+    let mut events = ChatEvents::listen(&app, &ada).await;
+    send(&ada, &chat, "one").await;
+    send(&bea, &chat, "two").await;
+    loop {
+        let event = events.next_of_any_kind().await;
+        let member = &event.shown["member"];
+        if member["user"]["id"] == bea.id.as_str() {
+            assert_eq!(member["seenSequence"], 2);
+            break;
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_the_viewer_does_with_a_chat_comes_to_own_devices_only() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
