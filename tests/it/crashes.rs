@@ -725,7 +725,7 @@ async fn assert_no_findings(app: &TestApp, when: &str) {
 /// [`cut_offs`].
 async fn crash_at_each_write(change: Change) {
     // A deletion of an account has 250 writes.
-    let step = if change == Change::DeleteAccount { 6 } else { 2 };
+    let step = if change == Change::DeleteAccount { 6 } else { 3 };
     let app =
         TestApp::on_redis(Arc::new(RedisServer::single(SingleServerReason::ConnectionControl)), Clock::manual(START), settings())
             .await;

@@ -98,7 +98,7 @@ async fn interrupt_at_every_write(change: Change) {
         Config::default(),
     )
     .await;
-    for writes in cut_offs(2) {
+    for writes in cut_offs(3) {
         let when = format!("{change:?} after {writes} writes");
         let fixture = Fixture::make(&app, writes).await;
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;

@@ -135,7 +135,7 @@ async fn a_block_declines_a_request_that_is_cut_off_anywhere() {
     let chat = start(&ada, &bea).await;
     app.drain().await;
     let before = app.redis.snapshot();
-    for writes in cut_offs(2) {
+    for writes in cut_offs(3) {
         app.redis.restore(&before);
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;
         let crashing = process(&app, crash_proxy.port).await;

@@ -174,7 +174,7 @@ async fn crash_at_each_write(change: Change) {
     let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
     let app = TestApp::on_redis(redis, Clock::manual(START), settings()).await;
     // A deletion has 250 writes, most of them in every account's.
-    let step = if change == Change::DeleteAccount { 4 } else { 2 };
+    let step = if change == Change::DeleteAccount { 5 } else { 3 };
     let world = World::make(&app, change).await;
     app.drain().await;
     let before = app.redis.snapshot();

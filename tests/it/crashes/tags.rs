@@ -249,7 +249,7 @@ async fn crash_at_each_write(change: Change) {
     assert!(!world.is_applied(&app, change).await, "{change:?}: the world has the change already");
     world.assert_agreement(&app, true, &format!("before {change:?}")).await;
     let before = app.redis.snapshot();
-    for writes in cut_offs(if change == Change::DeleteAccount { 4 } else { 2 }) {
+    for writes in cut_offs(if change == Change::DeleteAccount { 5 } else { 3 }) {
         let when = format!("{change:?} after {writes} writes");
         app.redis.restore(&before);
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;

@@ -258,34 +258,25 @@ async fn no_mutation_does_more_work_than_it_is_charged_for() {
 }
 
 /// Runs the subscriptions whose fields `is_included` selects. Each has a value for every type of its events.
-async fn subscriptions(uncovered: &[(&str, &str)], is_included: impl Fn(&Field) -> bool) {
-    let (world, types) = (World::load().await, Types::load());
+async fn subscriptions(world: &World, types: &Types, uncovered: &[(&str, &str)], is_included: impl Fn(&Field) -> bool) {
     let included: Vec<&Field> = types.fields("Subscription").iter().filter(|field| is_included(field)).collect();
-    let mut report = Report::new(&types, world.screen);
-    for subscription in &Generator::new(&world, &types).subscriptions(&included, &Inputs::new(&world, &types)) {
-        events::run(&world, subscription, &mut report).await;
+    let mut report = Report::new(types, world.screen);
+    for subscription in &Generator::new(world, types).subscriptions(&included, &Inputs::new(world, types)) {
+        events::run(world, subscription, &mut report).await;
     }
     assert!(!included.is_empty());
     included.iter().for_each(|field| report.assert_covered(&field.of, Some("Query"), uncovered));
     report.judge();
 }
 
-// In three tests, since each replays thousands of events, and loading the data takes longer than most of them.
-
+// In one test, since loading the data takes longer than most subscriptions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_subscription_of_a_timeline_does_more_work_than_it_is_charged_for() {
-    subscriptions(&[], |field| field.of == "StatusEvent" && field.name != "statusEvents").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_subscription_with_a_filter_does_more_work_than_it_is_charged_for() {
+async fn no_subscription_does_more_work_than_it_is_charged_for() {
+    let (world, types) = (World::load().await, Types::load());
+    subscriptions(&world, &types, &[], |field| field.of == "StatusEvent" && field.name != "statusEvents").await;
     let reason = "the public stream has no reposts";
-    let uncovered = [("StatusReposted.*", reason), ("RepostUndone.*", reason)];
-    subscriptions(&uncovered, |field| field.name == "statusEvents").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_other_subscription_does_more_work_than_it_is_charged_for() {
-    let uncovered = [("TypingStarted.*", "it comes at most once in three seconds")];
-    subscriptions(&uncovered, |field| field.of != "StatusEvent").await;
+    let of_public = [("StatusReposted.*", reason), ("RepostUndone.*", reason)];
+    subscriptions(&world, &types, &of_public, |field| field.name == "statusEvents").await;
+    let of_others = [("TypingStarted.*", "it comes at most once in three seconds")];
+    subscriptions(&world, &types, &of_others, |field| field.of != "StatusEvent").await;
 }
