@@ -25,12 +25,12 @@ export function useMembers(chatId: string) {
     if (change.__typename === 'SeenChanged') pages.change((members) => members.map((member) => laterOf(member, change.member)));
     else if (READ_AGAIN.includes(change.__typename)) void pages.readAgain();
   });
-  // A crash of the server may lose the event of a position, which is stored.
+  // A crash of the server may lose the event of a position, which is stored: they are read again when the connection is back.
   const isLive = useAllChats().connection.phase === 'live';
-  const wasLive = useRef(isLive);
+  const wasLive = useRef(false);
   useEffect(() => {
-    if (isLive && !wasLive.current) void pages.readAgain();
-    wasLive.current = isLive;
+    if (isLive && wasLive.current) void pages.readAgain();
+    wasLive.current ||= isLive;
   }, [isLive]);
   return pages;
 }
