@@ -5,9 +5,13 @@ use super::model::{Chat, Kind, Model, Row, State};
 use super::operations::Operation;
 use crate::live::chats::ChatEvents;
 use serde_json::Value;
+use std::time::Duration;
 
 /// Accounts with a subscription: on both servers by turns.
 const WATCHERS: [usize; 4] = [0, 1, 2, 4];
+
+/// The longest wait for an event, less than that of [`ChatEvents`]: the message has the operations.
+const LONGEST_WAIT: Duration = Duration::from_secs(9);
 
 /// Without what delivers the newest row of a chat.
 const DOCUMENT: &str = "subscription { chatEvents { __typename
@@ -120,7 +124,9 @@ impl Play {
         for Stream { viewer, events } in &mut streams {
             for expected in self.model.events(before, *viewer) {
                 let (event, chat) = loop {
-                    let event = events.next().await;
+                    let Ok(event) = tokio::time::timeout(LONGEST_WAIT, events.next()).await else {
+                        panic!("`{expected}` does not come to {viewer}: {}", self.context());
+                    };
                     let chat = self.world.chats.iter().position(|chat| event.shown["chatId"] == **chat);
                     let is_own = ["changed", "gone"].contains(&event.line.as_str()) || event.line.starts_with("typing");
                     if is_own || (event.line != expected && self.is_repeated(chat, &event.line)) {
