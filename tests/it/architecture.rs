@@ -445,7 +445,7 @@ fn no_script_and_no_pattern_is_built_from_strings() {
                     "SUMS_PRELUDE",
                     "SHARE_PRELUDE",
                     "FRIENDS_PRELUDE",
-                    "PLACE_PRELUDE",
+                    "CONVERSATION_PRELUDE",
                     "CHAT_PRELUDE",
                     "LOG_PRELUDE",
                     "LOGIN_PRELUDE",

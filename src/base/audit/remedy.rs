@@ -3,7 +3,7 @@
 
 use crate::base::clock::Millis;
 use crate::base::email::EmailDigest;
-use crate::base::ids::{CampaignId, ChatId, CommentId, PlaceId, StatusId, UserId, UserListId, WebsiteId};
+use crate::base::ids::{CampaignId, ChatId, CommentId, ConversationEntryId, StatusId, UserId, UserListId, WebsiteId};
 
 /// The repair of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -197,8 +197,8 @@ pub enum Remedy {
         /// The status.
         status: StatusId,
     },
-    /// Settles a place in a conversation: it agrees with its status, and the status's number of replies with it.
-    SettlePlace(PlaceId),
+    /// Settles an entry of a conversation: it agrees with its status, and the status's number of replies with it.
+    SettleConversationEntry(ConversationEntryId),
     /// Settles a bookmark: the account's bookmarks agree with the accounts that have bookmarked the status.
     SettleBookmark {
         /// The account.
@@ -339,7 +339,7 @@ impl Remedy {
             Self::EndMutes(_) => "remove ended mutes",
             Self::SettleMembership { .. } => "settle a list membership",
             Self::SettleLike { .. } => "settle a like",
-            Self::SettlePlace(_) => "settle a place in a conversation",
+            Self::SettleConversationEntry(_) => "settle an entry of a conversation",
             Self::SettleBookmark { .. } => "settle a bookmark",
             Self::SettleRepost { .. } => "settle a repost",
             Self::SettleStatus { .. } => "settle a status",

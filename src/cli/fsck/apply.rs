@@ -80,7 +80,7 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::EndMutes(user) => relations::end_all_mutes(app, *user).await,
         Remedy::SettleMembership { list, user } => timelines::settle_source(app, Feed::List(*list), *user).await.map(drop),
         Remedy::SettleLike { user, status } => statuses::settle_like(app, *user, *status).await,
-        Remedy::SettlePlace(place) => statuses::settle_place(app, *place).await,
+        Remedy::SettleConversationEntry(entry) => statuses::settle_conversation_entry(app, *entry).await,
         Remedy::SettleBookmark { user, status } => statuses::settle_mark(app, Mark::Bookmark, *user, *status).await.map(drop),
         Remedy::SettleRepost { user, status } => settle_repost(app, *user, *status).await,
         Remedy::SettleStatus { author, status } => settle_status(app, *author, *status).await,

@@ -4,7 +4,7 @@ use crate::base::audience::{AudienceKind, ChosenAudience};
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::count::SparseCount;
 use crate::base::error::{UserError, UserErrorCode};
-use crate::base::ids::{PlaceId, StatusId, UserId, UserListId};
+use crate::base::ids::{ConversationEntryId, StatusId, UserId, UserListId};
 use crate::base::text::{TextRules, max_bytes};
 use crate::domains::conversations::{ReplyPolicy, ReplyRef};
 use crate::domains::entities::TextEntities;
@@ -102,9 +102,9 @@ impl Status {
         self.last_edit.map_or(self.posted_at, |edit| edit.at)
     }
 
-    /// Its place in its conversation.
-    pub fn place(&self) -> PlaceId {
-        PlaceId { root: self.reply.map_or(self.id, |reply| reply.root), status: self.id }
+    /// The id of its entry in its conversation.
+    pub fn conversation_entry_id(&self) -> ConversationEntryId {
+        ConversationEntryId { root: self.reply.map_or(self.id, |reply| reply.root), status: self.id }
     }
 }
 

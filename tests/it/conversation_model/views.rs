@@ -191,7 +191,7 @@ impl Model {
         all.into_iter().map(|(_, at)| at).filter(|at| reads && self.can_view(viewer, *at)).collect()
     }
 
-    /// The place of a status in a conversation: its depth, the number of its replies, and its text if the viewer sees it.
+    /// The entry of a status in a conversation: its depth, the number of its replies, and its text if the viewer sees it.
     fn entry(&self, viewer: usize, at: usize) -> String {
         let text = if self.can_view(viewer, at) { self.message(at) } else { "-".to_owned() };
         format!("{} {} {text}", self.depth(at), self.reply_count(at))
@@ -208,17 +208,17 @@ impl Model {
         (of + 1..self.statuses.len()).filter(|at| self.statuses[*at].parent == Some(of)).collect()
     }
 
-    /// Whether the place of a status exists: the status is not deleted, or a place below it exists.
-    fn has_place(&self, at: usize) -> bool {
-        self.lives(at) || self.has_place_below(at)
+    /// Whether the entry of a status exists: the status is not deleted, or an entry below it exists.
+    fn has_entry(&self, at: usize) -> bool {
+        self.lives(at) || self.has_entry_below(at)
     }
 
-    fn has_place_below(&self, at: usize) -> bool {
-        self.children(at).into_iter().any(|child| self.has_place(child))
+    fn has_entry_below(&self, at: usize) -> bool {
+        self.children(at).into_iter().any(|child| self.has_entry(child))
     }
 
     fn replies(&self, viewer: usize, of: usize, sort: &str) -> Vec<usize> {
-        let is_shown = |at: &usize| self.can_view(viewer, *at) || self.has_place_below(*at);
+        let is_shown = |at: &usize| self.can_view(viewer, *at) || self.has_entry_below(*at);
         let mut all: Vec<usize> = self.children(of).into_iter().filter(is_shown).collect();
         match sort {
             "OLD" => {}
