@@ -450,6 +450,7 @@ fn no_script_and_no_pattern_is_built_from_strings() {
                     "LOG_PRELUDE",
                     "LOGIN_PRELUDE",
                     "EMAIL_NOTICE_PRELUDE",
+                    "DEAD_LETTER_PRELUDE",
                 ]
                 .iter()
                 .any(begun)
