@@ -64,7 +64,7 @@ object! {
         /// Whether the viewer likes this status. False without a session.
         "viewerHasLiked" viewer_has_liked: bool = seen.liked;
 
-        /// Place of posting. Null if the author gave none.
+        /// Location at which the status was posted. Null if the author gave none.
         "location" location: Option<LocationObject> = seen.status.location.map(LocationObject);
 
         /// The accounts that can see this status, as its author has chosen. `PUBLIC` also for a status of a private account.
@@ -291,7 +291,7 @@ impl ConnectionKind for Likers {
 struct LocationObject(Location);
 
 object! {
-    /// A place on the earth, in degrees.
+    /// Geographic coordinates in degrees.
     "Location": LocationObject(place) {
         /// Latitude: -90 to 90, north is positive.
         "latitude" latitude: f64 = place.latitude;

@@ -46,7 +46,7 @@ pub struct Status {
     pub likes: u64,
     /// The number of comments that are not deleted.
     pub comments: u64,
-    /// The place, if the author gave one.
+    /// The location, if the author gave one.
     pub location: Option<Location>,
     /// The accounts that can see it.
     pub audience: ChosenAudience,
@@ -184,7 +184,7 @@ pub struct StatusVersion {
     pub entities: TextEntities,
 }
 
-/// A place on the earth, in degrees.
+/// Geographic coordinates in degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Location {
     /// -90 to 90, north is positive.
@@ -239,7 +239,7 @@ pub(super) fn check_message(message: &str) -> Result<String, UserError> {
 pub struct StatusDraft {
     /// The text.
     pub message: String,
-    /// The place.
+    /// The location.
     pub location: Option<Location>,
     /// The accounts that can see it.
     pub audience: AudienceInput,
@@ -265,15 +265,15 @@ impl StatusDraft {
             errors.push(error);
             String::new()
         });
-        if let Some(place) = self.location {
+        if let Some(location) = self.location {
             let mut check = |field, value: f64, bound: f64| {
                 if !(-bound..=bound).contains(&value) {
                     let message = format!("The {field} must be from -{bound} to {bound} degrees.");
                     errors.push(UserError::new(UserErrorCode::InvalidLocation, message, &["location", field]));
                 }
             };
-            check("latitude", place.latitude, 90.0);
-            check("longitude", place.longitude, 180.0);
+            check("latitude", location.latitude, 90.0);
+            check("longitude", location.longitude, 180.0);
         }
         let audience = self.audience.check().unwrap_or_else(|error| {
             errors.push(error);
@@ -288,8 +288,8 @@ impl StatusDraft {
 mod tests {
     use super::*;
 
-    fn codes(message: &str, place: Option<(f64, f64)>, key: Option<&str>) -> Vec<UserErrorCode> {
-        let location = place.map(|(latitude, longitude)| Location { latitude, longitude });
+    fn codes(message: &str, location: Option<(f64, f64)>, key: Option<&str>) -> Vec<UserErrorCode> {
+        let location = location.map(|(latitude, longitude)| Location { latitude, longitude });
         let audience = AudienceInput::default();
         let draft = StatusDraft {
             message: message.into(),

@@ -359,7 +359,7 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
     // A status of another author that is in the profile by mistake is not deleted.
     let by = store::authors(app.db(), &ids).await?;
     let own: Vec<StatusId> = ids.iter().zip(by).filter(|(_, by)| by.is_none_or(|by| by == author)).map(|(id, _)| *id).collect();
-    let parts = journal::begin_subtasks(app, own.iter().map(|id| Task::Status { author, status: *id })).await?;
+    let subtasks = journal::begin_subtasks(app, own.iter().map(|id| Task::Status { author, status: *id })).await?;
     indexes::remove(app, author, &own).await?;
     store::delete_many(app.db(), author, &own).await?;
     events::publish_deleted_batch(app, author, &own).await?;
@@ -368,7 +368,7 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
     let marked = purge_interactions(app, author, &ids).await?;
     ids.retain(|id| !marked.contains(id));
     store::unindex(app.db(), author, &ids).await?;
-    parts.ack(app);
+    subtasks.ack(app);
     Ok(more || !marked.is_empty())
 }
 
