@@ -62,7 +62,7 @@ pub enum Remedy {
         member: Vec<u8>,
     },
     /// Sets the score of a member of a sorted set to the member itself.
-    PlaceMember {
+    CorrectScore {
         /// The set.
         key: String,
         /// The member.
@@ -267,8 +267,8 @@ pub enum Remedy {
     },
     /// Recounts the votes on a comment.
     RecountVotes(CommentId),
-    /// Inserts a comment into the orders of its thread.
-    PlaceComment(CommentId),
+    /// Adds a comment to the orders of its thread.
+    AddCommentToOrders(CommentId),
     /// Rebuilds the orders and counts of a thread from its comments.
     RebuildThread(StatusId),
     /// Purges deleted branches, or the whole thread of a deleted status.
@@ -318,7 +318,7 @@ impl Remedy {
             Self::SetField { .. } => "correct a field",
             Self::SetText { .. } => "correct a value",
             Self::RemoveMember { .. } => "remove an invalid member",
-            Self::PlaceMember { .. } | Self::RestampMember { .. } => "correct a score",
+            Self::CorrectScore { .. } | Self::RestampMember { .. } => "correct a score",
             Self::ClaimLogin { .. } => "claim a login for its account",
             Self::ClaimEmail { .. } => "claim an address for its account",
             Self::ReleaseEmail { .. } => "release a claim of an address",
@@ -351,7 +351,7 @@ impl Remedy {
             Self::ResetFeed { .. } => "reset a feed",
             Self::SettleComment { .. } => "settle a comment",
             Self::RecountVotes(_) => "recount votes",
-            Self::PlaceComment(_) => "put a comment into its thread",
+            Self::AddCommentToOrders(_) => "add a comment to the orders of its thread",
             Self::RebuildThread(_) => "rebuild a thread's counts and orders",
             Self::PurgeThread(_) => "clear a thread",
             Self::SettleCampaign { .. } => "settle a campaign",
@@ -366,7 +366,7 @@ impl Remedy {
     pub const fn stage(&self) -> u8 {
         match self {
             Self::SetExpiry { .. } | Self::DeleteMistyped { .. } | Self::SetField { .. } | Self::SetText { .. } => 1,
-            Self::RemoveMember { .. } | Self::PlaceMember { .. } | Self::RestampMember { .. } | Self::Discard { .. } => 1,
+            Self::RemoveMember { .. } | Self::CorrectScore { .. } | Self::RestampMember { .. } | Self::Discard { .. } => 1,
             Self::Unlist { .. } | Self::StripComment(_) | Self::SettleListOwner { .. } => 1,
             // Before an orphaned claim is deleted, so that nobody else can take the login meanwhile.
             Self::ClaimLogin { .. } => 0,

@@ -298,7 +298,7 @@ fn remedies_for_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
     match set {
         Set::OfStatus(edge, status) => vec![restamp, edge.settle(UserId(member), status)],
         Set::OfAccount(edge, user) => vec![edge.settle(user, StatusId(member))],
-        Set::Profile(_) | Set::Quotes(_) => vec![Remedy::PlaceMember { key: key.to_owned(), member }],
+        Set::Profile(_) | Set::Quotes(_) => vec![Remedy::CorrectScore { key: key.to_owned(), member }],
         Set::Pins(_) => vec![restamp],
     }
 }
@@ -313,8 +313,8 @@ async fn check_own(reader: &AuditReader, windows: &[SetWindow<Set>], found: &mut
             let id = row.member;
             if matches!(window.set, Set::Profile(_)) && id != row.position {
                 let what = format!("status {id} is not at its own position");
-                let place = Remedy::PlaceMember { key: window.key.clone(), member: id };
-                found.add_repairable_with(&window.key, what, row.position.to_string(), [place]);
+                let correct = Remedy::CorrectScore { key: window.key.clone(), member: id };
+                found.add_repairable_with(&window.key, what, row.position.to_string(), [correct]);
             }
             match status_records.get(&StatusId(id)) {
                 Some(StatusRecord::By(author)) if *author != owner => {

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_process_writes_is_kept_and_an_open_folder_becomes_private() {
+    fn files_of_another_process_are_kept_and_an_open_folder_becomes_private() {
         let folder = std::env::temp_dir().join(format!("waxwing-unfinished-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("a mode");

@@ -153,7 +153,7 @@ impl Model {
         let is_reposted = |by: usize, at: usize| {
             let is_named =
                 by == viewer || self.relations.can_name(viewer, by, by) && !self.relations.mutes.contains(&(viewer, by));
-            shows_reposts_of(by) && is_named && self.repost_stands(viewer, by, at) && self.can_deliver(viewer, at)
+            shows_reposts_of(by) && is_named && self.repost_is_visible(viewer, by, at) && self.can_deliver(viewer, at)
         };
         let reposts = self.reposts.iter().filter(|((by, at), _)| is_reposted(*by, *at));
         all.extend(reposts.map(|((by, at), time)| (*time, *at, Some(*by))));
@@ -167,7 +167,7 @@ impl Model {
     }
 
     /// Whether a repost exists, and the viewer sees its status.
-    fn repost_stands(&self, viewer: usize, by: usize, at: usize) -> bool {
+    fn repost_is_visible(&self, viewer: usize, by: usize, at: usize) -> bool {
         self.is_public(at) && !self.relations.is_blocked_between(self.author(at), by) && self.can_view(viewer, at)
     }
 
@@ -176,7 +176,7 @@ impl Model {
         let own = own.filter(|at| replies || self.statuses[*at].parent.is_none());
         let mut all: Vec<(usize, String)> = own.map(|at| (self.statuses[at].time, self.message(at))).collect();
         if reposts && self.relations.can_read_profile(viewer, of) {
-            let shown = self.reposts.iter().filter(|((by, at), _)| *by == of && self.repost_stands(viewer, of, *at));
+            let shown = self.reposts.iter().filter(|((by, at), _)| *by == of && self.repost_is_visible(viewer, of, *at));
             all.extend(shown.map(|((by, at), time)| (*time, format!("p{by}: {}", self.message(*at)))));
         }
         all.sort_unstable_by_key(|(time, _)| Reverse(*time));
@@ -234,7 +234,7 @@ impl Model {
 
     fn reposters(&self, viewer: usize, at: usize) -> Vec<String> {
         let author = self.author(at);
-        let is_named = |by: usize| self.repost_stands(viewer, by, at) && self.relations.can_name(viewer, author, by);
+        let is_named = |by: usize| self.repost_is_visible(viewer, by, at) && self.relations.can_name(viewer, author, by);
         let mut all: Vec<(usize, usize)> = self
             .reposts
             .iter()

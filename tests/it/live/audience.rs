@@ -111,7 +111,7 @@ async fn expect(all: &mut [LiveSubscription], marker: &str, expected: [&[String]
 }
 
 #[tokio::test]
-async fn events_go_to_the_audience_and_those_who_lose_a_status_are_notified() {
+async fn events_are_sent_to_the_audience_and_deletions_to_accounts_that_lose_a_status() {
     let scene = Scene::start().await;
     let marker = &scene.marker;
     let mut live = scene.subscribe(None).await;
@@ -191,7 +191,7 @@ async fn completes(mut stream: LiveSubscription) {
 }
 
 #[tokio::test]
-async fn a_thread_completes_for_those_who_lose_its_status() {
+async fn a_thread_completes_for_viewers_who_can_no_longer_see_its_status() {
     let scene = Scene::start().await;
     let server = scene.app.sibling().await;
     let status = scene.author.post("for everyone").await;

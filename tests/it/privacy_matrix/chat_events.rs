@@ -107,7 +107,7 @@ async fn act_directly(world: &World, step: &str, sent: &mut [Option<String>; 8])
 }
 
 #[tokio::test]
-async fn open_subscriptions_to_chats_deliver_what_the_rulings_say() {
+async fn open_subscriptions_to_chats_deliver_the_events_of_the_privacy_matrix() {
     let mut world = World::begin().await;
     let another = world.app.user("another").await;
     befriend(&another, &world.host).await;

@@ -65,7 +65,7 @@ local function fits(chat, base, count)
   return first >= base and last - base <= #KEYS - ROWS
 end
 
--- Appends a row; `id` is unique and tells the activity, which rises also if the clock of a server is slow: above the chat, its rows, and what its two
+-- Appends a row; `id` is unique and is the activity, which rises also if the clock of a server is slow: above the chat, its rows, and what its two
 -- members have deleted (`floor`). The caller has checked `fits`.
 local function append(chat, base, id, letter, by, rest)
   local number = chat.newest + 1

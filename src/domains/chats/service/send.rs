@@ -33,7 +33,7 @@ pub struct NewMessage {
 /// A charge, the chat, the accounts, the journal, the commit, a read of the blocks and the lists; two more scripts with an idempotency key.
 ///
 /// # Errors
-/// `INVALID_MESSAGE`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `NOT_FOUND` for a chat or a text to answer; `FORBIDDEN` while a block stands, or if the other
+/// `INVALID_MESSAGE`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `NOT_FOUND` for a chat or a text to answer; `FORBIDDEN` while a block exists, or if the other
 /// does not want to be written to; `LIMIT_REACHED` for the fourth text before acceptance; `RATE_LIMITED`.
 pub async fn send(app: &App, loaders: &Loaders, viewer: UserId, new: NewMessage) -> Outcome<ChatMessageId> {
     let text = match (model::text(&new.text), model::key(new.idempotency_key.as_deref())) {
@@ -152,7 +152,7 @@ fn invited(invitation: Option<InvitationResult>) -> Outcome<Option<MemberState>>
 /// Edits a text of the viewer. The same text again changes nothing. A charge, the chat and the row, the journal and the commit.
 ///
 /// # Errors
-/// `INVALID_MESSAGE`; `NOT_FOUND` for no such message, or a deleted one; `FORBIDDEN` for another's, or while a block stands; `INVALID_INPUT` if it is no
+/// `INVALID_MESSAGE`; `NOT_FOUND` for no such message, or a deleted one; `FORBIDDEN` for another's, or while a block exists; `INVALID_INPUT` if it is no
 /// text; `RATE_LIMITED`.
 pub async fn edit_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str, text: &str) -> Outcome<ChatMessageId> {
     let text = model::text(text)?;
