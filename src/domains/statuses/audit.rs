@@ -40,12 +40,12 @@ pub fn owns(key: &str) -> bool {
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
-    let (mut statuses, mut gone, mut sets, mut answered) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut statuses, mut tombstones, mut sets, mut deleted_with_replies) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut versions = Vec::new();
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(KeyKind::Status(id)) if entry.check_type("hash", Expiry::Never, found) => statuses.push(id),
-            Some(KeyKind::Tombstone(id)) if entry.check_type("string", Expiry::After(TOMBSTONE_TTL), found) => gone.push(id),
+            Some(KeyKind::Tombstone(id)) if entry.check_type("string", Expiry::After(TOMBSTONE_TTL), found) => tombstones.push(id),
             Some(KeyKind::Versions(id)) if entry.check_type("list", Expiry::Never, found) => versions.push(id),
             Some(KeyKind::Likers(id)) if entry.check_type("zset", Expiry::Never, found) => {
                 sets.push((Set::OfStatus(InteractionKind::Like, id), entry.key.clone()))
@@ -68,7 +68,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             Some(KeyKind::Profile(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
                 sets.push((Set::Profile(id), entry.key.clone()))
             }
-            Some(KeyKind::DeletedWithReplies(id)) if entry.check_type("zset", Expiry::Never, found) => answered.push(id),
+            Some(KeyKind::DeletedWithReplies(id)) if entry.check_type("zset", Expiry::Never, found) => deleted_with_replies.push(id),
             _ => {}
         }
     }
@@ -87,11 +87,11 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     reader.check_counts(accounts.flat_map(of_account).chain(statuses.iter().flat_map(of_status)).collect(), found).await?;
     check_statuses(reader, &statuses, found).await?;
     conversations::check_places(reader, entries, found).await?;
-    conversations::check_deleted_with_replies(reader, &answered, found).await?;
+    conversations::check_deleted_with_replies(reader, &deleted_with_replies, found).await?;
     edits::check_versions(reader, &versions, found).await?;
     indexes::check_indexed(reader, &statuses, found).await?;
     indexes::check_indexes(reader, entries, found).await?;
-    check_tombstones(reader, &gone, found).await?;
+    check_tombstones(reader, &tombstones, found).await?;
     check_sets(reader, sets, found).await
 }
 

@@ -26,7 +26,7 @@ const MAX_REPOSTS: usize = 1_000_000;
 pub const MAX_PINS: usize = 5;
 /// The most edits of a status.
 pub const MAX_EDITS: usize = 50;
-/// The most deleted statuses of an account whose replies are remembered.
+/// The most deleted statuses with replies that are recorded for an account.
 pub(super) const MAX_DELETED_WITH_REPLIES: usize = 1_000_000;
 /// The time for which a tombstone is kept: longer than an idempotency key, which could otherwise restore the status.
 pub(super) const TOMBSTONE_TTL: Millis = 25 * 60 * MINUTE;

@@ -61,7 +61,7 @@ fn write_now(folder: &Path, message: &[u8], now: Millis) -> io::Result<()> {
     let unfinished = folder.join(format!(".{name}"));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
     file.write_all(message)?;
-    // The journal forgets the message after this.
+    // The journal deletes the message after this.
     file.sync_all()?;
     std::fs::rename(&unfinished, folder.join(name))?;
     File::open(folder)?.sync_all()?;

@@ -1,4 +1,4 @@
-//! Removes what a deleted account leaves in feeds, its own and others'. Every pass removes what it has processed, so the next one starts
+//! Removes a deleted account's entries from feeds, its own and others'. Every pass removes what it has processed, so the next one starts
 //! from the top; `true` means that more may be left.
 
 use super::super::store;
