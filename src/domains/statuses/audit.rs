@@ -86,7 +86,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     let of_status = |id| [likes(id), reposts(id), quotes(id)];
     reader.check_counts(accounts.flat_map(of_account).chain(statuses.iter().flat_map(of_status)).collect(), found).await?;
     check_statuses(reader, &statuses, found).await?;
-    conversations::check_places(reader, entries, found).await?;
+    conversations::check_entries(reader, entries, found).await?;
     conversations::check_deleted_with_replies(reader, &deleted_with_replies, found).await?;
     edits::check_versions(reader, &versions, found).await?;
     indexes::check_indexed(reader, &statuses, found).await?;
