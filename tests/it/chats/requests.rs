@@ -111,7 +111,7 @@ async fn who_may_write_is_checked_only_when_a_chat_starts() {
             assert_eq!(codes(&sender, "CreateGroupChat", input).await, expected, "{setting} {role}");
         }
     }
-    // What was begun before is asked at the first text, and stays open after it.
+    // A chat that was started before the setting changed is checked at its first text, and not again.
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let chat = start(&ada, &bea).await;
     run_ok(&bea, "UpdateChatSettings", json!({ "whoMayWrite": "NOBODY" })).await;

@@ -158,7 +158,7 @@ async fn events_are_sent_to_the_audience_and_deletions_to_accounts_that_lose_a_s
     marker.post("9").await;
     expect(&mut live, "+9", [&lost, none, none, &minus(&of_list), none, none, none, none]).await;
     drop(live);
-    // A client that resumes is judged by now: the status that was deleted was never posted for it, and each who could see it learns that it is gone.
+    // Events of a client that resumes show the present state: a deleted status is not sent as posted, and each viewer who could see it receives its deletion.
     let mut resumed = scene.subscribe(Some(&begin)).await;
     for (at, stream) in resumed.iter_mut().enumerate() {
         let mut received = Vec::new();
