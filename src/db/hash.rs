@@ -313,7 +313,8 @@ mod tests {
         let mut reversed = kept;
         reversed.reverse();
         let unknown = [("a", "0"), kept[0], ("b", "0"), kept[1], kept[2], kept[3], ("uid ", "5"), kept[4], ("c", "0")];
-        let repeated = [("uid", "9"), ("name", "away"), ("uid", "1"), ("y", "9"), ("visits", "2"), ("x", "3"), ("y", "4"), ("name", "home")];
+        let repeated =
+            [("uid", "9"), ("name", "away"), ("uid", "1"), ("y", "9"), ("visits", "2"), ("x", "3"), ("y", "4"), ("name", "home")];
         for fields in [&kept[..], &reversed, &unknown, &repeated] {
             assert_eq!(Venue::read(reply(fields)).expect("it is read"), Some(venue.clone()), "{fields:?}");
         }

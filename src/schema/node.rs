@@ -3,8 +3,8 @@
 use super::{List, request};
 use crate::base::error::Error;
 use crate::base::ids::{
-    self, AccountId, AdId, CampaignId, ChatId, ChatMessageId, CommentId, IdKind, ConversationEntryId, SessionId, StatusId, TagId, UserId,
-    UserListId, WebsiteId,
+    self, AccountId, AdId, CampaignId, ChatId, ChatMessageId, CommentId, ConversationEntryId, IdKind, SessionId, StatusId, TagId,
+    UserId, UserListId, WebsiteId,
 };
 use crate::base::request::Request;
 use crate::domains::ads::{AdObject, CampaignObject, WebsiteObject};

@@ -2,7 +2,7 @@
 //! where the statuses are.
 
 use super::keys::{self, KeyKind};
-use super::model::{ID_BYTES, StoredEntry, ReplyRef};
+use super::model::{ID_BYTES, ReplyRef, StoredEntry};
 use super::store::{self, id_of, parse_entry};
 use crate::base::audit::{Expiry, Findings, KeyInfo};
 use crate::base::error::Error;
@@ -86,7 +86,9 @@ impl EntryScan {
         let mut entries = Vec::new();
         for pair in flat.chunks_exact(2).filter(|pair| pair[0] != b"living") {
             match (id_of(&pair[0]), parse_entry(&pair[1])) {
-                (Some(status), Some(entry)) => entries.push(ScannedEntry { id: ConversationEntryId { root: self.root, status }, entry }),
+                (Some(status), Some(entry)) => {
+                    entries.push(ScannedEntry { id: ConversationEntryId { root: self.root, status }, entry })
+                }
                 _ => found.add(&key, "has an entry that cannot be read"),
             }
         }

@@ -5,7 +5,7 @@ mod policies;
 pub use policies::ReplyMutation;
 
 use super::model::{ReplyPolicy, ReplySort};
-use crate::base::ids::{GlobalId, ConversationEntryId};
+use crate::base::ids::{ConversationEntryId, GlobalId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::conversations::service as conversations;

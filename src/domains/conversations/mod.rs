@@ -29,5 +29,5 @@ mod store;
 pub use graphql::{ConversationEntries, ConversationEntryObject, ReplyMutation, page_of_ancestors, page_of_replies};
 pub use keys::entries as conversation_key;
 pub use load::ConversationEntryFetcher;
-pub use model::{StoredEntry, ReplyPolicy, ReplyRef, ReplySort};
+pub use model::{ReplyPolicy, ReplyRef, ReplySort, StoredEntry};
 pub use store::{decode_entry, read_entry};

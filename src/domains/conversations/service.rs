@@ -1,6 +1,6 @@
 //! The entries of conversations. Who may see their statuses is decided where the statuses are.
 
-use super::model::{StoredEntry, ReplySort};
+use super::model::{ReplySort, StoredEntry};
 use super::store;
 use crate::app::App;
 use crate::base::error::Error;
@@ -54,7 +54,12 @@ pub async fn entries(app: &App, ids: &[ConversationEntryId]) -> Result<Vec<Optio
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn ancestors(app: &App, id: ConversationEntryId, from: u32, to: u32) -> Result<Option<Vec<(ConversationEntryId, StoredEntry)>>, Error> {
+pub async fn ancestors(
+    app: &App,
+    id: ConversationEntryId,
+    from: u32,
+    to: u32,
+) -> Result<Option<Vec<(ConversationEntryId, StoredEntry)>>, Error> {
     store::ancestors(app.db(), id, from, to).await
 }
 
@@ -62,7 +67,12 @@ pub async fn ancestors(app: &App, id: ConversationEntryId, from: u32, to: u32) -
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn replies(app: &App, entry: ConversationEntryId, sort: ReplySort, windows: &[Window<u128>]) -> Result<Vec<Vec<Row<u128>>>, Error> {
+pub async fn replies(
+    app: &App,
+    entry: ConversationEntryId,
+    sort: ReplySort,
+    windows: &[Window<u128>],
+) -> Result<Vec<Vec<Row<u128>>>, Error> {
     store::replies(app.db(), entry, sort, windows).await
 }
 

@@ -1,7 +1,7 @@
 //! Conversations in Redis.
 
 use super::keys;
-use super::model::{ID_BYTES, MAX_ID, MAX_LIVING, ENTRIES_PER_PASS, StoredEntry, ReplyPolicy, ReplyRef, ReplySort};
+use super::model::{ENTRIES_PER_PASS, ID_BYTES, MAX_ID, MAX_LIVING, ReplyPolicy, ReplyRef, ReplySort, StoredEntry};
 use crate::base::error::Error;
 use crate::base::ids::{ConversationEntryId, StatusId, UserId};
 use crate::base::page::{ListPosition, Row, Window};
@@ -161,7 +161,12 @@ pub(super) fn parse_entry(record: &[u8]) -> Option<StoredEntry> {
 }
 
 /// The ancestors of an entry at the depths `from..to`, from the top; `None` if there is no such entry. One script, whatever the depth.
-pub(super) async fn ancestors(db: &Db, id: ConversationEntryId, from: u32, to: u32) -> Result<Option<Vec<(ConversationEntryId, StoredEntry)>>, Error> {
+pub(super) async fn ancestors(
+    db: &Db,
+    id: ConversationEntryId,
+    from: u32,
+    to: u32,
+) -> Result<Option<Vec<(ConversationEntryId, StoredEntry)>>, Error> {
     let call = call(&READ_ANCESTORS, id.root).arg(&bytes_of(id.status.0)[..]).arg(from).arg(to);
     let Some(found) = db.call::<Option<Vec<Option<Vec<u8>>>>>(call).await? else { return Ok(None) };
     let one = |pair: &[Option<Vec<u8>>]| {

@@ -45,7 +45,9 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(KeyKind::Status(id)) if entry.check_type("hash", Expiry::Never, found) => statuses.push(id),
-            Some(KeyKind::Tombstone(id)) if entry.check_type("string", Expiry::After(TOMBSTONE_TTL), found) => tombstones.push(id),
+            Some(KeyKind::Tombstone(id)) if entry.check_type("string", Expiry::After(TOMBSTONE_TTL), found) => {
+                tombstones.push(id)
+            }
             Some(KeyKind::Versions(id)) if entry.check_type("list", Expiry::Never, found) => versions.push(id),
             Some(KeyKind::Likers(id)) if entry.check_type("zset", Expiry::Never, found) => {
                 sets.push((Set::OfStatus(InteractionKind::Like, id), entry.key.clone()))
@@ -68,7 +70,9 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             Some(KeyKind::Profile(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
                 sets.push((Set::Profile(id), entry.key.clone()))
             }
-            Some(KeyKind::DeletedWithReplies(id)) if entry.check_type("zset", Expiry::Never, found) => deleted_with_replies.push(id),
+            Some(KeyKind::DeletedWithReplies(id)) if entry.check_type("zset", Expiry::Never, found) => {
+                deleted_with_replies.push(id)
+            }
             _ => {}
         }
     }

@@ -19,7 +19,7 @@ use super::model::Location;
 use super::service;
 use crate::base::audience::AudienceKind;
 use crate::base::error::{Error, Outcome};
-use crate::base::ids::{GlobalId, ConversationEntryId, StatusId};
+use crate::base::ids::{ConversationEntryId, GlobalId, StatusId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::comments::CommentThread;

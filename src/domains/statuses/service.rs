@@ -32,8 +32,8 @@ pub use pins::{pin, pinned, unpin};
 pub use profile::{ProfileChoice, ProfileEntry, last_posted_at, newest, profile, profile_id};
 pub use quotes::{quote_target, quoted, quotes as quotes_page, quotes_id};
 pub use replies::{
-    can_reply, enqueue_replies_to_deleted, remove_from_conversations, replies_to_a_source, reply_of, reply_target, set_reply_policy,
-    settle_conversation_entry, settle_replies_to_deleted, settle_reply,
+    can_reply, enqueue_replies_to_deleted, remove_from_conversations, replies_to_a_source, reply_of, reply_target,
+    set_reply_policy, settle_conversation_entry, settle_replies_to_deleted, settle_reply,
 };
 pub use reposts::{current_reposts, keep_visible_reposts, repost, reposters, reposters_id, undo_repost};
 

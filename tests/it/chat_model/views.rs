@@ -1,6 +1,6 @@
 //! What an account reads, by the model.
 
-use super::model::{Chat, UNTIL_UNMUTED, Kind, Member, Model, Listing, Role, Row, State};
+use super::model::{Chat, Kind, Listing, Member, Model, Role, Row, State, UNTIL_UNMUTED};
 use super::operations::date_time;
 use serde_json::{Value, json};
 

@@ -319,7 +319,13 @@ pub(super) async fn raise_version_above_lists(
 }
 
 /// Deletes the rows and the record of a chat that has ended, in passes. The rows name the accounts whose lists may have it, so they are deleted after the lists.
-async fn purge_ended(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: Progress) -> Result<Option<Progress>, Error> {
+async fn purge_ended(
+    app: &App,
+    chat: ChatId,
+    former: &[UserId],
+    newest: u64,
+    progress: Progress,
+) -> Result<Option<Progress>, Error> {
     let from = if progress.stage == ENDING {
         progress.below
     } else {

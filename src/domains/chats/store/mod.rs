@@ -13,7 +13,7 @@ pub(super) use events::UnpublishedRows;
 
 use super::keys;
 use super::model::{
-    BUCKET, ChatHistory, ChatKind, ChatRetentionState, ChatRole, MAX_EMOJI, MAX_MEMBERS, Member, MemberState, MAX_STEP_IDS,
+    BUCKET, ChatHistory, ChatKind, ChatRetentionState, ChatRole, MAX_EMOJI, MAX_MEMBERS, MAX_STEP_IDS, Member, MemberState,
     STEP_IDS_TTL, TEXTS_BEFORE_ACCEPTANCE,
 };
 use crate::base::clock::Millis;

@@ -67,8 +67,11 @@ pub(super) async fn check_replies(
     replies: &[(StatusId, String)],
     found: &mut Findings,
 ) -> Result<(), Error> {
-    let entries = replies.iter().filter_map(|(id, text)| Some(ConversationEntryId { root: parse_reply(text)?.root, status: *id }));
-    let field = |entry: ConversationEntryId| cmd("HEXISTS").arg(conversation_key(entry.root)).arg(&entry.status.0.to_be_bytes()[1..]).take();
+    let entries =
+        replies.iter().filter_map(|(id, text)| Some(ConversationEntryId { root: parse_reply(text)?.root, status: *id }));
+    let field = |entry: ConversationEntryId| {
+        cmd("HEXISTS").arg(conversation_key(entry.root)).arg(&entry.status.0.to_be_bytes()[1..]).take()
+    };
     let existing_entries = reader.query(entries, field).await?;
     for (id, text) in replies {
         let Some(reply) = parse_reply(text) else {

@@ -9,7 +9,7 @@ use crate::base::ids::{ConversationEntryId, StatusId};
 use crate::base::page::{self, Cursors, ListId, Page, PageArgs, PageRequest, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::conversations::service as conversations;
-use crate::domains::conversations::{StoredEntry, ReplySort};
+use crate::domains::conversations::{ReplySort, StoredEntry};
 use futures_util::try_join;
 
 /// An entry of a conversation as the viewer sees it.
@@ -130,7 +130,8 @@ impl PageSource<u128> for ReplyListing<'_> {
 
     /// An entry without a status is in the list only while entries are below it.
     async fn hydrate(&self, rows: &[Row<u128>]) -> Result<Vec<Option<ConversationEntry>>, Error> {
-        let ids: Vec<ConversationEntryId> = rows.iter().map(|row| ConversationEntryId { status: StatusId(row.member), ..self.entry }).collect();
+        let ids: Vec<ConversationEntryId> =
+            rows.iter().map(|row| ConversationEntryId { status: StatusId(row.member), ..self.entry }).collect();
         let statuses = load_visible(self.loaders, ids.iter().map(|id| id.status));
         let (entries, seen) = try_join!(self.loaders.conversation_entries.load_many(ids.iter().copied()), statuses)?;
         let entry = |((id, entry), seen): ((ConversationEntryId, Option<StoredEntry>), Option<ViewedStatus>)| {

@@ -158,8 +158,10 @@ pub(super) async fn import(app: &App, statuses: &[&Status]) -> Result<(), Error>
     let replies = || statuses.iter().filter_map(|status| Some((status, status.reply?)));
     let entries: Vec<_> = replies().map(|(status, reply)| (status.conversation_entry_id(), reply.parent)).collect();
     conversations::import(app, &entries).await?;
-    let likes: Vec<_> =
-        replies().filter(|(status, _)| status.likes > 0).map(|(status, _)| (status.conversation_entry_id(), status.likes)).collect();
+    let likes: Vec<_> = replies()
+        .filter(|(status, _)| status.likes > 0)
+        .map(|(status, _)| (status.conversation_entry_id(), status.likes))
+        .collect();
     for part in likes.chunks(REPLIES_PER_PASS) {
         conversations::set_likes(app, part).await?;
     }
@@ -273,7 +275,11 @@ pub async fn enqueue_replies_to_deleted(app: &App, author: UserId) -> Result<boo
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_replies_to_deleted(app: &App, entry: ConversationEntryId, progress: Progress) -> Result<Option<Progress>, Error> {
+pub async fn settle_replies_to_deleted(
+    app: &App,
+    entry: ConversationEntryId,
+    progress: Progress,
+) -> Result<Option<Progress>, Error> {
     let below = if progress.below == 0 { u128::MAX } else { u128::from(progress.below) };
     let window = Window { below, above: 0, newest_first: true, limit: REPLIES_PER_PASS };
     let rows = conversations::replies(app, entry, ReplySort::New, &[window]).await?.pop().unwrap_or_default();

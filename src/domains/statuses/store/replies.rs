@@ -69,20 +69,32 @@ pub(in super::super) async fn clear_parent_authors(db: &Db, ids: &[StatusId]) ->
 }
 
 /// Records the entry of a deleted status of `author` to which there are replies; nothing if the account was deleted. One script.
-pub(in super::super) async fn add_deleted_with_replies(db: &Db, author: UserId, entry: ConversationEntryId) -> Result<bool, Error> {
+pub(in super::super) async fn add_deleted_with_replies(
+    db: &Db,
+    author: UserId,
+    entry: ConversationEntryId,
+) -> Result<bool, Error> {
     let call = Call::new(&ADD_DELETED_WITH_REPLIES, [keys::deleted_with_replies(author), user_key(author)]);
     db.call(call.arg(encode_entry(entry)).arg(entry.status.0).arg(MAX_DELETED_WITH_REPLIES)).await
 }
 
 /// Up to `limit` recorded entries of an account. One command.
-pub(in super::super) async fn deleted_with_replies(db: &Db, author: UserId, limit: usize) -> Result<Vec<ConversationEntryId>, Error> {
+pub(in super::super) async fn deleted_with_replies(
+    db: &Db,
+    author: UserId,
+    limit: usize,
+) -> Result<Vec<ConversationEntryId>, Error> {
     let members: Vec<Vec<u8>> =
         db.read(cmd("ZRANGE").arg(keys::deleted_with_replies(author)).arg(0).arg(limit.max(1) - 1).take()).await?;
     Ok(members.iter().filter_map(|member| decode_entry(member)).collect())
 }
 
 /// Removes recorded entries of an account. One command; nothing for none.
-pub(in super::super) async fn remove_deleted_with_replies(db: &Db, author: UserId, entries: &[ConversationEntryId]) -> Result<(), Error> {
+pub(in super::super) async fn remove_deleted_with_replies(
+    db: &Db,
+    author: UserId,
+    entries: &[ConversationEntryId],
+) -> Result<(), Error> {
     if entries.is_empty() {
         return Ok(());
     }

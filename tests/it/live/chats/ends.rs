@@ -194,9 +194,15 @@ async fn a_publication_that_is_cut_off_tells_of_a_group_and_of_a_deletion() {
                 }
             }
             // A process that dies before it acknowledges the entry may have published it.
-            assert!(if is_committed { received >= 1 } else { received == 0 }, "{writes} writes: received {received} times, committed: {is_committed}");
+            assert!(
+                if is_committed { received >= 1 } else { received == 0 },
+                "{writes} writes: received {received} times, committed: {is_committed}"
+            );
             if !has_died {
-                assert!(writes > 4 && is_done && received == 1, "there are more writes than {writes}, or the event was received {received} times");
+                assert!(
+                    writes > 4 && is_done && received == 1,
+                    "there are more writes than {writes}, or the event was received {received} times"
+                );
                 break;
             }
         }
