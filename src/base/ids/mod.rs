@@ -299,7 +299,8 @@ fn part_id(kind: IdKind, whole: u64, number: u64) -> GlobalId {
     GlobalId::new(&bytes)
 }
 
-/// Parses the global id of a comment, an ad, a conversation entry or a row of a chat into the id of its status, campaign, conversation or chat and its own number.
+/// Parses the global id of a comment, an ad, a conversation entry or a row of a chat into the id of its status, campaign, conversation or chat and its own
+/// number.
 fn decode_part(kind: IdKind, text: &str) -> Option<(u64, u64)> {
     let (_, number) = parse(text).filter(|(found, _)| *found == kind)?;
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;

@@ -12,8 +12,8 @@
 //! **Paths.** An entry names ancestors in lists of at most 16: the nearest ones, and for depths that are multiples of 16, 256, … ancestors at such depths. So
 //! a page of ancestors is read in one script of a few steps at any depth, and a reply takes about 50 bytes for its path.
 //!
-//! **Invariants.** An entry's parent has an entry. `replies` equals the number of entries directly below whose statuses are not deleted, `children` the number of
-//! all. An entry of a deleted status has an entry below it. The stored number of replies of a status equals its entry's.
+//! **Invariants.** An entry's parent has an entry. `replies` equals the number of entries directly below whose statuses are not deleted, `children` the
+//! number of all. An entry of a deleted status has an entry below it. The stored number of replies of a status equals its entry's.
 //!
 //! **Costs.** A page of replies in any order: one pipeline for the rows. A page of ancestors: one script. Any number of entries: one pipeline. Memory:
 //! see `docs/performance.md`.

@@ -25,8 +25,8 @@ pub async fn import(app: &App, replies: &[(ConversationEntryId, StatusId)]) -> R
     store::add_many(app.db(), replies).await
 }
 
-/// Marks a status as deleted in its conversation, and removes the entries of deleted statuses that have no entries below them. Returns the entry with which the next pass
-/// continues. One script over at most a hundred entries.
+/// Marks a status as deleted in its conversation, and removes the entries of deleted statuses that have no entries below them. Returns the entry with
+/// which the next pass continues. One script over at most a hundred entries.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -112,7 +112,8 @@ pub(super) async fn add_many(db: &Db, replies: &[(ConversationEntryId, StatusId)
     Ok(())
 }
 
-/// Marks the status of an entry as deleted, and removes the entries of deleted statuses that have no entries below them. Returns the entry with which to continue. One script.
+/// Marks the status of an entry as deleted, and removes the entries of deleted statuses that have no entries below them. Returns the entry with which to
+/// continue. One script.
 pub(super) async fn remove(db: &Db, entry: ConversationEntryId) -> Result<Option<ConversationEntryId>, Error> {
     let call = call(&REMOVE_ENTRY, entry.root).arg(&bytes_of(entry.status.0)[..]).arg(ENTRIES_PER_PASS);
     let next = db.call::<Option<Vec<u8>>>(call).await?;

@@ -433,7 +433,8 @@ pub async fn is_by(app: &App, author: UserId, id: StatusId) -> Result<bool, Erro
     Ok(store::author(app.db(), id).await? == Some(author))
 }
 
-/// Writes statuses of public accounts in bulk, the conversation entries of replies, a status before the replies to it, and index entries; without profiles and counts.
+/// Writes statuses of public accounts in bulk, the conversation entries of replies, a status before the replies to it, and index entries; without profiles
+/// and counts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: import again.

@@ -41,7 +41,7 @@ impl Reader<'_> {
     /// The selection of a list with `@` instead of the arguments and the selection of its connection, and the selection of a node.
     fn selection(&self, list: List) -> (String, &'static str) {
         const ENTRY: &str = "repostedBy { login } status { message }";
-        const ENTRY: &str = "depth replyCount status { message }";
+        const REPLY: &str = "depth replyCount status { message }";
         let of_status =
             |at: usize, field: &str| format!("node(id: {:?}) {{ ... on Status {{ list: {field} }} }}", self.world.statuses[at]);
         match list {
@@ -58,8 +58,8 @@ impl Reader<'_> {
             List::Mentions => ("viewerMentions { list: entries(@) }".to_owned(), ENTRY),
             List::Pins(of) => (format!("user(login: \"p{of}\") {{ list: pinnedStatuses {{ message }} }}"), ""),
             List::Bookmarks => ("list: viewerBookmarks(@)".to_owned(), "message"),
-            List::Ancestors(at) => (of_status(at, "ancestors(@)"), ENTRY),
-            List::Replies(at, sort) => (of_status(at, &format!("replies(sort: {sort}, @)")), ENTRY),
+            List::Ancestors(at) => (of_status(at, "ancestors(@)"), REPLY),
+            List::Replies(at, sort) => (of_status(at, &format!("replies(sort: {sort}, @)")), REPLY),
             List::Quotes(at) => (of_status(at, "quotes(@)"), "message"),
             List::Reposters(at) => (of_status(at, "reposters(@)"), "login"),
             List::Edits(at) => (of_status(at, "edits(@)"), "message"),

@@ -318,7 +318,8 @@ pub(super) async fn raise_version_above_lists(
     Ok(store::states(ChatDb::of(app), chat, users, false).await?.map_or(states, |(_, raised)| raised))
 }
 
-/// Deletes the rows and the record of a chat that has ended, in passes. The rows name the accounts whose lists may have it, so they are deleted after the lists.
+/// Deletes the rows and the record of a chat that has ended, in passes. The rows name the accounts whose lists may have it, so they are deleted after the
+/// lists.
 async fn purge_ended(
     app: &App,
     chat: ChatId,

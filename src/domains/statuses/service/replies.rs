@@ -243,8 +243,8 @@ async fn remove_unused(app: &App, entry: ConversationEntryId) -> Result<(), Erro
     }
 }
 
-/// Removes the entries of deleted statuses of `author`, and their quotes of others. One pipeline, one for quotes, and five round trips for each that was in a conversation,
-/// those of all at the same time.
+/// Removes the entries of deleted statuses of `author`, and their quotes of others. One pipeline, one for quotes, and five round trips for each that was
+/// in a conversation, those of all at the same time.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -315,8 +315,8 @@ pub async fn settle_reply(app: &App, author: UserId, entry: ConversationEntryId,
     }
 }
 
-/// Reconciles an entry with its status: the entry of a deleted status goes if no entry is below it, and the counts of an existing one are set. At most ten round
-/// trips.
+/// Reconciles an entry with its status: the entry of a deleted status goes if no entry is below it, and the counts of an existing one are set. At most ten
+/// round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -77,8 +77,8 @@ pub async fn indexed(
     Ok(page)
 }
 
-/// The position of the newest status that the response shows (0 for none), and the position in the event log from which live events continue; as [`super::head`]. Waits for the
-/// pages of the same timeline.
+/// The position of the newest status that the response shows (0 for none), and the position in the event log from which live events continue; as
+/// [`super::head`]. Waits for the pages of the same timeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -79,8 +79,8 @@ pub const fn home_id(owner: UserId) -> ListId {
     ListId { kind: b'h', owner: owner.0 }
 }
 
-/// The position of the newest entry of a feed that the viewer sees (0 for none), and the position in the event log from which live events continue what the same timeline shows
-/// in this response; waits for these pages. No round trip of its own beside a first page, one on a cluster; without one, those of the
+/// The position of the newest entry of a feed that the viewer sees (0 for none), and the position in the event log from which live events continue what
+/// the same timeline shows in this response; waits for these pages. No round trip of its own beside a first page, one on a cluster; without one, those of the
 /// newest statuses; one more if the response shows more than 250 young statuses.
 ///
 /// # Errors
