@@ -26,7 +26,7 @@
 //! | 1 | [`users`] | accounts and profiles |
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows and follow requests |
 //! | 3 | [`relations`], [`tags`] | mutes, friends, and the policy that decides who sees what; tags, mentions and followed tags |
-//! | 4 | [`statuses`], [`lists`], [`conversations`] | statuses and likes, lists of accounts, places of replies |
+//! | 4 | [`statuses`], [`lists`], [`conversations`] | statuses and likes, lists of accounts, trees of replies |
 //! | 5 | [`comments`], [`ads`], [`chats`] | comment threads, campaigns and ad serving, direct messages and groups |
 //! | 6 | [`timelines`] | home, list and profile timelines, fan-out |
 //! | 7 | [`streaming`] | subscriptions |

@@ -62,7 +62,7 @@ impl fmt::Debug for EmailAddress {
     }
 }
 
-/// The SHA-256 of an address in lower case: 43 characters of base64url. Whoever has a list of addresses can recognize one, so it has no `Debug` that prints it
+/// The SHA-256 of an address in lower case: 43 characters of base64url. A list of addresses suffices to recognize one, so it has no `Debug` that prints it
 /// either.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

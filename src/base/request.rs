@@ -27,7 +27,7 @@ use crate::domains::chats::DeliveryFetcher;
 use crate::domains::chats::TextNumberFetcher;
 use crate::domains::comments::CommentFetcher;
 use crate::domains::comments::LevelFetcher;
-use crate::domains::conversations::PlaceFetcher;
+use crate::domains::conversations::ConversationEntryFetcher;
 use crate::domains::graph::RelationFetcher;
 use crate::domains::graph::RepostChoiceFetcher;
 use crate::domains::graph::RequestFetcher;
@@ -103,8 +103,8 @@ pub struct Loaders {
     pub log_end: Loader<LogEndFetcher>,
     /// Whether the viewer follows tags.
     pub followed_tags: Loader<FollowedTagFetcher>,
-    /// Places in conversations.
-    pub places: Loader<PlaceFetcher>,
+    /// Entries of conversations.
+    pub conversation_entries: Loader<ConversationEntryFetcher>,
     /// The viewer's chats.
     pub chats: Loader<ChatFetcher>,
     /// Rows of chats.
@@ -252,7 +252,7 @@ impl Request {
             tag_counts: Loader::new(TagCountFetcher(db.clone())),
             log_end: Loader::new(LogEndFetcher::new(app.clone())),
             followed_tags: Loader::new(FollowedTagFetcher { db: db.clone(), viewer }),
-            places: Loader::new(PlaceFetcher { db: db.clone() }),
+            conversation_entries: Loader::new(ConversationEntryFetcher { db: db.clone() }),
             chats: Loader::new(ChatFetcher { app: app.clone(), viewer }),
             chat_rows: Loader::with_response_size(ChatRowFetcher(db.clone()), size),
             chat_reactions: Loader::new(ChatReactionFetcher { db: db.clone(), viewer }),

@@ -4,7 +4,7 @@ mod mail;
 
 use crate::app::App;
 use crate::base::error::Error;
-use crate::base::ids::{PlaceId, TagId};
+use crate::base::ids::{ConversationEntryId, TagId};
 use crate::base::mail::MailTransport;
 use crate::domains::accounts::service as accounts;
 use crate::domains::ads::service as ads;
@@ -223,14 +223,14 @@ fn run_pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Opti
             Task::Status { author, status } => timelines::settle_status(app, author, status, progress).await,
             Task::Reply { author, status, conversation, parent } => {
                 let next = timelines::settle_status(app, author, status, progress).await?;
-                statuses::settle_reply(app, author, PlaceId { root: conversation, status }, parent).await?;
+                statuses::settle_reply(app, author, ConversationEntryId { root: conversation, status }, parent).await?;
                 Ok(next)
             }
-            Task::Place { conversation, status } => {
-                statuses::settle_place(app, PlaceId { root: conversation, status }).await.map(|()| None)
+            Task::ConversationEntry { conversation, status } => {
+                statuses::settle_conversation_entry(app, ConversationEntryId { root: conversation, status }).await.map(|()| None)
             }
             Task::RepliesToDeleted { conversation, status } => {
-                statuses::settle_replies_to_deleted(app, PlaceId { root: conversation, status }, progress).await
+                statuses::settle_replies_to_deleted(app, ConversationEntryId { root: conversation, status }, progress).await
             }
             Task::Like { user, status } => statuses::settle_like(app, user, status).await.map(|()| None),
             Task::Bookmark { user, status } => statuses::settle_mark(app, Mark::Bookmark, user, status).await.map(|_| None),

@@ -7,8 +7,8 @@ use redis::RedisError;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The worse of two errors of one pipeline: a defect, then a full store, then a node that does not serve.
-pub(super) fn worse(first: Option<RedisError>, other: RedisError) -> RedisError {
+/// The more severe of two errors of one pipeline: a defect, then a full store, then a node that does not serve.
+pub(super) fn more_severe(first: Option<RedisError>, other: RedisError) -> RedisError {
     let rank = |error: &RedisError| match fault(error) {
         StorageFault::Reply => 2,
         StorageFault::Full => 1,

@@ -1,7 +1,7 @@
 //! Structs that Redis keeps as a HASH. `hash_record!` states once which field of the HASH holds which field of the struct; reading, writing, the
 //! size in the client-side cache and the audit's checks follow from it.
 
-use super::decode::StoredText;
+use super::decode::{self, StoredText};
 use crate::base::audit::{self, Findings, Remedy};
 use crate::base::count::SparseCount;
 use crate::base::error::Error;
@@ -157,15 +157,12 @@ macro_rules! hash_record {
             }),+),+];
 
             fn read(reply: redis::Value) -> Result<Option<Self>, $crate::base::error::Error> {
-                $(let mut $field = [$($crate::db::hash::missing($name)),+];)+
-                $crate::db::decode::fields(reply, |name, text| {
-                    $(if let Some(at) = [$($name),+].iter().position(|it| *it == name) {
-                        $field[at] = Some(text);
-                        return Ok(());
-                    })+
-                    Ok(())
-                })?;
-                $(let Some($field) = $crate::db::hash::HashValue::read($field)? else { return Ok(None) };)+
+                let mut texts = [const { None }; Self::FIELDS.len()];
+                $crate::db::hash::read_texts(reply, Self::FIELDS, &mut texts)?;
+                let mut texts = texts.iter_mut();
+                $(let Some($field) = $crate::db::hash::HashValue::read([$($crate::db::hash::take_text(&mut texts, $name)),+])? else {
+                    return Ok(None);
+                };)+
                 Ok(Some(Self { $($field,)+ $($($other: Default::default()),+)? }))
             }
 
@@ -187,9 +184,38 @@ macro_rules! hash_record {
 }
 pub(crate) use hash_record;
 
-/// A field that no reply has named yet.
-pub const fn missing(_: &str) -> Option<StoredText> {
-    None
+/// Reads the values of `fields` in the reply of an HGETALL into `texts`, in the order of `fields`. Unknown fields are ignored.
+///
+/// # Errors
+/// Internal: the reply is no hash of texts.
+pub fn read_texts(reply: Value, fields: &[HashField], texts: &mut [Option<StoredText>]) -> Result<(), Error> {
+    // Redis returns the fields of a small HASH in the order in which they were first written, which is mostly the order of `fields`.
+    let mut expected = 0;
+    decode::fields(reply, |name, text| {
+        if let Some(at) = position(fields, name, expected) {
+            texts[at] = Some(text);
+            expected = at + 1;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// The index of the field `name`: one comparison if it is `expected`.
+fn position(fields: &[HashField], name: &str, expected: usize) -> Option<usize> {
+    let is_named = |field: &HashField| field.name == name;
+    if fields.get(expected).is_some_and(is_named) {
+        return Some(expected);
+    }
+    let (before, after) = fields.split_at_checked(expected)?;
+    // Fields that are not stored lie between.
+    let later = after.iter().position(is_named).map(|at| expected + at);
+    later.or_else(|| before.iter().position(is_named))
+}
+
+/// The next of the texts, which is that of the field `_name`.
+pub fn take_text(texts: &mut std::slice::IterMut<'_, Option<StoredText>>, _name: &str) -> Option<StoredText> {
+    texts.next()?.take()
 }
 
 /// Checks the fields of a record in an audit: all are there that must be, numbers are numbers, and `id` is the record's. `remedy` proposes the repair
@@ -278,6 +304,32 @@ mod tests {
         let bare = Venue { user: UserId(7), name: String::new(), visits: 0, position: None, distance: 0 };
         assert_eq!(Venue::read(reply(&[("uid", "7"), ("other", "x"), ("x", "1")])).expect("bare"), Some(bare));
         assert!(Venue::read(reply(&[("uid", "7"), ("visits", "many")])).is_err());
+    }
+
+    #[test]
+    fn the_fields_of_a_reply_may_have_any_order() {
+        let venue = Venue { user: UserId(1), name: "home".into(), visits: 2, position: Some((3, 4)), distance: 0 };
+        let kept = [("uid", "1"), ("name", "home"), ("visits", "2"), ("x", "3"), ("y", "4")];
+        let mut reversed = kept;
+        reversed.reverse();
+        let unknown = [("a", "0"), kept[0], ("b", "0"), kept[1], kept[2], kept[3], ("uid ", "5"), kept[4], ("c", "0")];
+        let repeated =
+            [("uid", "9"), ("name", "away"), ("uid", "1"), ("y", "9"), ("visits", "2"), ("x", "3"), ("y", "4"), ("name", "home")];
+        for fields in [&kept[..], &reversed, &unknown, &repeated] {
+            assert_eq!(Venue::read(reply(fields)).expect("it is read"), Some(venue.clone()), "{fields:?}");
+        }
+        let written_later = [kept[0], kept[3], kept[4], kept[2]];
+        let nameless = Venue { name: String::new(), ..venue };
+        assert_eq!(Venue::read(reply(&written_later)).expect("it is read"), Some(nameless), "without `name`");
+    }
+
+    #[test]
+    fn a_field_is_found_whichever_is_expected() {
+        let find = |name, expected| position(Venue::FIELDS, name, expected);
+        for (at, name) in Venue::names().into_iter().enumerate() {
+            assert_eq!((0..=5).map(|expected| find(name, expected)).collect::<Vec<_>>(), vec![Some(at); 6], "{name}");
+        }
+        assert_eq!((find("other", 0), find("other", 5), find("", 2)), (None, None, None));
     }
 
     #[test]

@@ -258,7 +258,7 @@ impl Db {
         for reply in replies {
             match reply.extract_error() {
                 Ok(value) => values.push(value),
-                Err(error) => worst = Some(fault::worse(worst, error)),
+                Err(error) => worst = Some(fault::more_severe(worst, error)),
             }
         }
         match worst {

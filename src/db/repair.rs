@@ -60,7 +60,7 @@ impl Db {
     }
 
     /// Sets the score of a member of a sorted set to the member itself. One command.
-    pub async fn place_member(&self, key: &str, member: u64) -> Result<(), Error> {
+    pub async fn correct_score(&self, key: &str, member: u64) -> Result<(), Error> {
         self.write_many(vec![cmd("ZADD").arg(key).arg("XX").arg(member).arg(member).take()]).await.map(drop)
     }
 

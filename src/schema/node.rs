@@ -3,8 +3,8 @@
 use super::{List, request};
 use crate::base::error::Error;
 use crate::base::ids::{
-    self, AccountId, AdId, CampaignId, ChatId, ChatMessageId, CommentId, IdKind, PlaceId, SessionId, StatusId, TagId, UserId,
-    UserListId, WebsiteId,
+    self, AccountId, AdId, CampaignId, ChatId, ChatMessageId, CommentId, ConversationEntryId, IdKind, SessionId, StatusId, TagId,
+    UserId, UserListId, WebsiteId,
 };
 use crate::base::request::Request;
 use crate::domains::ads::{AdObject, CampaignObject, WebsiteObject};
@@ -47,7 +47,7 @@ pub enum Node {
     Website(WebsiteObject),
     /// A tag.
     Tag(TagObject),
-    /// A place in a conversation.
+    /// An entry of a conversation.
     ConversationEntry(ConversationEntryObject),
     /// A chat of the viewer.
     Chat(ChatObject),
@@ -106,7 +106,7 @@ async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
             None => None,
         },
         IdKind::Website => loaders.websites.load(WebsiteId(id)).await?.map(|it| Node::Website(WebsiteObject(it))),
-        IdKind::ConversationEntry => match PlaceId::from_global(global) {
+        IdKind::ConversationEntry => match ConversationEntryId::from_global(global) {
             Some(id) => {
                 statuses::service::find_entry(&loaders, id).await?.map(|it| Node::ConversationEntry(ConversationEntryObject(it)))
             }

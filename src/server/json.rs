@@ -123,7 +123,7 @@ fn unique<'de, A: MapAccess<'de>>(mut members: A) -> Result<IndexMap<Name, Value
         let UniqueKeysJson(value) = members.next_value()?;
         // `entry` instead of `insert`: the error needs the name.
         match object.entry(name) {
-            async_graphql::indexmap::map::Entry::Vacant(place) => place.insert(value),
+            async_graphql::indexmap::map::Entry::Vacant(vacant) => vacant.insert(value),
             async_graphql::indexmap::map::Entry::Occupied(taken) => {
                 return Err(A::Error::custom(format_args!("{}{}`", DUPLICATE[0], taken.key())));
             }
@@ -135,7 +135,7 @@ fn unique<'de, A: MapAccess<'de>>(mut members: A) -> Result<IndexMap<Name, Value
 /// Explains `error`, which concerns the text `what`. Returns `None` where the text is well-formed JSON, but of another shape than expected.
 pub(super) fn explain(what: &str, error: &serde_json::Error) -> Option<String> {
     let text = error.to_string();
-    let place = format!("at line {} column {}", error.line(), error.column());
+    let position = format!("at line {} column {}", error.line(), error.column());
     if let Some(key) = DUPLICATE.iter().find_map(|begin| text.strip_prefix(begin)) {
         let key = key.rsplit_once('`').map_or(key, |(key, _)| key);
         let cut = if key.chars().nth(QUOTED).is_some() { "…" } else { "" };
@@ -146,9 +146,9 @@ pub(super) fn explain(what: &str, error: &serde_json::Error) -> Option<String> {
     if begins("recursion limit exceeded") {
         Some(format!("{what} is nested too deep: at most {LEVELS} objects and lists in one another."))
     } else if begins("number out of range") {
-        Some(format!("{what} has a number that cannot be represented, {place}."))
+        Some(format!("{what} has a number that cannot be represented, {position}."))
     } else if begins("lone leading surrogate") || begins("unexpected end of hex escape") {
-        Some(format!("{what} has a lone surrogate in a string, {place}: `\\uD800` to `\\uDFFF` come in pairs."))
+        Some(format!("{what} has a lone surrogate in a string, {position}: `\\uD800` to `\\uDFFF` come in pairs."))
     } else {
         (!error.is_data()).then(|| format!("{what} is not valid JSON: {text}."))
     }

@@ -73,7 +73,7 @@ mod tests {
     const OTHER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
 
     async fn permit(queues: &Queues, address: IpAddr) -> QueuePermit {
-        queues.enqueue(address).expect("a free place").await
+        queues.enqueue(address).expect("room in the queue").await
     }
 
     #[tokio::test]
@@ -98,7 +98,7 @@ mod tests {
     async fn a_queue_is_bounded() {
         let queues = Queues::default();
         let first = permit(&queues, ONE).await;
-        let mut waiting: Vec<_> = (1..MAX_QUEUE).map(|_| Box::pin(queues.enqueue(ONE).expect("a free place"))).collect();
+        let mut waiting: Vec<_> = (1..MAX_QUEUE).map(|_| Box::pin(queues.enqueue(ONE).expect("room in the queue"))).collect();
         assert!(waiting.iter_mut().all(|it| it.as_mut().now_or_never().is_none()));
         assert!(queues.enqueue(ONE).is_none() && queues.enqueue(OTHER).is_some(), "the queue of another address is not full");
         drop(waiting.pop());

@@ -445,11 +445,12 @@ fn no_script_and_no_pattern_is_built_from_strings() {
                     "SUMS_PRELUDE",
                     "SHARE_PRELUDE",
                     "FRIENDS_PRELUDE",
-                    "PLACE_PRELUDE",
+                    "CONVERSATION_PRELUDE",
                     "CHAT_PRELUDE",
                     "LOG_PRELUDE",
                     "LOGIN_PRELUDE",
                     "EMAIL_NOTICE_PRELUDE",
+                    "DEAD_LETTER_PRELUDE",
                 ]
                 .iter()
                 .any(begun)

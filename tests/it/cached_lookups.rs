@@ -42,7 +42,7 @@ impl Scene {
 const ALL: [&str; 3] = ["dee", "reply", "cyd"];
 
 #[tokio::test]
-async fn a_home_follows_what_another_server_changes() {
+async fn a_home_shows_the_changes_of_another_server() {
     let app = TestApp::start().await;
     let scene = Scene::begin(&app).await;
     let other = app.sibling().await;

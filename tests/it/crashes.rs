@@ -13,7 +13,7 @@ use waxwing::base::audience::AudienceKind;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::error::Refusal;
-use waxwing::base::ids::{CommentId, PlaceId, SessionId, StatusId, UserId, UserListId};
+use waxwing::base::ids::{CommentId, ConversationEntryId, SessionId, StatusId, UserId, UserListId};
 use waxwing::base::viewer::Viewer;
 use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
@@ -608,11 +608,11 @@ impl World {
         (edge.follow.is_some(), page.items.len())
     }
 
-    /// Returns the likes and the numbers of replies of the places of the status and its replies.
-    async fn places(&self, app: &App) -> [Option<(u32, u32)>; 3] {
-        let ids = [self.status, self.replies[0], self.replies[1]].map(|status| PlaceId { root: self.status, status });
-        let found = conversations::places(app, &ids).await.expect("a store");
-        [0, 1, 2].map(|at| found[at].map(|place| (place.likes, place.replies)))
+    /// Returns the likes and the numbers of replies of the conversation entries of the status and its replies.
+    async fn conversation_entries(&self, app: &App) -> [Option<(u32, u32)>; 3] {
+        let ids = [self.status, self.replies[0], self.replies[1]].map(|status| ConversationEntryId { root: self.status, status });
+        let found = conversations::entries(app, &ids).await.expect("a store");
+        [0, 1, 2].map(|at| found[at].map(|entry| (entry.likes, entry.replies)))
     }
 
     /// Returns whether the change is applied completely.
@@ -663,10 +663,10 @@ impl World {
                 let exists = statuses::exist(app, &[self.status]).await.expect("a store");
                 exists == [false] && self.bookmarks(app, 4).await == 0 && self.pins(app).await == 0
             }
-            Change::Reply => self.places(app).await == [Some((0, 1)), Some((0, 1)), Some((0, 1))],
-            Change::DeleteReplyWithReplies => self.places(app).await == [Some((0, 0)), Some((0, 1)), Some((0, 0))],
-            Change::DeleteLastReply => self.places(app).await == [None; 3],
-            Change::LikeReply => self.places(app).await == [Some((0, 1)), Some((0, 1)), Some((1, 0))],
+            Change::Reply => self.conversation_entries(app).await == [Some((0, 1)), Some((0, 1)), Some((0, 1))],
+            Change::DeleteReplyWithReplies => self.conversation_entries(app).await == [Some((0, 0)), Some((0, 1)), Some((0, 0))],
+            Change::DeleteLastReply => self.conversation_entries(app).await == [None; 3],
+            Change::LikeReply => self.conversation_entries(app).await == [Some((0, 1)), Some((0, 1)), Some((1, 0))],
             Change::Edit => self.edits(app).await == (true, true),
             Change::Pin => self.pins(app).await == 1,
             Change::CreateList => lists::count(app, self.people[4].user_id()).await.expect("a store") == 1,

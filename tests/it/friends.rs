@@ -385,7 +385,7 @@ async fn at_the_bound_of_either_side_a_request_stays() {
 }
 
 #[tokio::test]
-async fn who_follows_ten_thousand_becomes_a_friend_without_the_follow() {
+async fn an_account_that_follows_ten_thousand_becomes_a_friend_without_the_follow() {
     let app = TestApp::start().await;
     let [first, second] = app.users(["first", "second"]).await;
     for (full, other) in [(&first, &second), (&second, &first)] {

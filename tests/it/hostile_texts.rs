@@ -57,14 +57,14 @@ async fn create_scene() -> (TestApp, Actor, TextInputs) {
     let comment = comment["data"]["addComment"]["comment"]["id"].as_str().expect("a comment").to_owned();
     let reply = reply(&ada, &status, "Hello.").await;
     let of_reply = "query($id: ID!) { node(id: $id) { ... on Status { replyTo { id } } } }";
-    let place =
-        ada.gql(of_reply, json!({ "id": reply })).await["data"]["node"]["replyTo"]["id"].as_str().expect("a place").to_owned();
+    let entry =
+        ada.gql(of_reply, json!({ "id": reply })).await["data"]["node"]["replyTo"]["id"].as_str().expect("an entry").to_owned();
     let campaign = ads::make(&ada, json!({})).await;
     let ad = ads::add(&ada, &campaign, json!({})).await;
     let site = json!({ "name": "News", "origin": "https://news.example" });
     let site = ads::run_ok(&ada, "RegisterWebsite", "website", site).await["id"].as_str().expect("a website").to_owned();
     let of_ada = [("User", ada.id.clone()), ("Status", status), ("Session", session), ("UserList", list), ("Comment", comment)];
-    let of_ads = [("Campaign", campaign), ("Ad", ad), ("Website", site), ("ConversationEntry", place)];
+    let of_ads = [("Campaign", campaign), ("Ad", ad), ("Website", site), ("ConversationEntry", entry)];
     let bea = app.user("bea").await;
     let chat = crate::chats::start(&ada, &bea).await;
     let message = crate::chats::send(&ada, &chat, "Hello.").await;

@@ -202,7 +202,7 @@ async fn invalid_mutes_are_refused() {
 }
 
 #[tokio::test]
-async fn unmuting_somebody_who_is_not_muted_changes_nothing() {
+async fn unmuting_an_account_that_is_not_muted_changes_nothing() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let never = unmute(&ada, &bea.id).await;

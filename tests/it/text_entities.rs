@@ -69,7 +69,7 @@ async fn a_tag_is_a_node_whose_id_is_its_name() {
 }
 
 #[tokio::test]
-async fn a_mention_is_plain_text_for_those_who_cannot_find_the_account() {
+async fn a_mention_is_plain_text_for_viewers_who_cannot_discover_the_account() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     let id = ada.post("@bea @cyd").await;

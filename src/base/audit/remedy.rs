@@ -3,7 +3,7 @@
 
 use crate::base::clock::Millis;
 use crate::base::email::EmailDigest;
-use crate::base::ids::{CampaignId, ChatId, CommentId, PlaceId, StatusId, UserId, UserListId, WebsiteId};
+use crate::base::ids::{CampaignId, ChatId, CommentId, ConversationEntryId, StatusId, UserId, UserListId, WebsiteId};
 
 /// The repair of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,7 +62,7 @@ pub enum Remedy {
         member: Vec<u8>,
     },
     /// Sets the score of a member of a sorted set to the member itself.
-    PlaceMember {
+    CorrectScore {
         /// The set.
         key: String,
         /// The member.
@@ -197,8 +197,8 @@ pub enum Remedy {
         /// The status.
         status: StatusId,
     },
-    /// Settles a place in a conversation: it agrees with its status, and the status's number of replies with it.
-    SettlePlace(PlaceId),
+    /// Settles an entry of a conversation: it agrees with its status, and the status's number of replies with it.
+    SettleConversationEntry(ConversationEntryId),
     /// Settles a bookmark: the account's bookmarks agree with the accounts that have bookmarked the status.
     SettleBookmark {
         /// The account.
@@ -267,8 +267,8 @@ pub enum Remedy {
     },
     /// Recounts the votes on a comment.
     RecountVotes(CommentId),
-    /// Inserts a comment into the orders of its thread.
-    PlaceComment(CommentId),
+    /// Adds a comment to the orders of its thread.
+    AddCommentToOrders(CommentId),
     /// Rebuilds the orders and counts of a thread from its comments.
     RebuildThread(StatusId),
     /// Purges deleted branches, or the whole thread of a deleted status.
@@ -318,7 +318,7 @@ impl Remedy {
             Self::SetField { .. } => "correct a field",
             Self::SetText { .. } => "correct a value",
             Self::RemoveMember { .. } => "remove an invalid member",
-            Self::PlaceMember { .. } | Self::RestampMember { .. } => "correct a score",
+            Self::CorrectScore { .. } | Self::RestampMember { .. } => "correct a score",
             Self::ClaimLogin { .. } => "claim a login for its account",
             Self::ClaimEmail { .. } => "claim an address for its account",
             Self::ReleaseEmail { .. } => "release a claim of an address",
@@ -339,7 +339,7 @@ impl Remedy {
             Self::EndMutes(_) => "remove ended mutes",
             Self::SettleMembership { .. } => "settle a list membership",
             Self::SettleLike { .. } => "settle a like",
-            Self::SettlePlace(_) => "settle a place in a conversation",
+            Self::SettleConversationEntry(_) => "settle an entry of a conversation",
             Self::SettleBookmark { .. } => "settle a bookmark",
             Self::SettleRepost { .. } => "settle a repost",
             Self::SettleStatus { .. } => "settle a status",
@@ -351,7 +351,7 @@ impl Remedy {
             Self::ResetFeed { .. } => "reset a feed",
             Self::SettleComment { .. } => "settle a comment",
             Self::RecountVotes(_) => "recount votes",
-            Self::PlaceComment(_) => "put a comment into its thread",
+            Self::AddCommentToOrders(_) => "add a comment to the orders of its thread",
             Self::RebuildThread(_) => "rebuild a thread's counts and orders",
             Self::PurgeThread(_) => "clear a thread",
             Self::SettleCampaign { .. } => "settle a campaign",
@@ -366,7 +366,7 @@ impl Remedy {
     pub const fn stage(&self) -> u8 {
         match self {
             Self::SetExpiry { .. } | Self::DeleteMistyped { .. } | Self::SetField { .. } | Self::SetText { .. } => 1,
-            Self::RemoveMember { .. } | Self::PlaceMember { .. } | Self::RestampMember { .. } | Self::Discard { .. } => 1,
+            Self::RemoveMember { .. } | Self::CorrectScore { .. } | Self::RestampMember { .. } | Self::Discard { .. } => 1,
             Self::Unlist { .. } | Self::StripComment(_) | Self::SettleListOwner { .. } => 1,
             // Before an orphaned claim is deleted, so that nobody else can take the login meanwhile.
             Self::ClaimLogin { .. } => 0,

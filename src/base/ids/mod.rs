@@ -40,7 +40,7 @@ pub enum IdKind {
     Website = b'W',
     /// An impression of an ad.
     Impression = b'I',
-    /// A place in a conversation.
+    /// An entry of a conversation.
     ConversationEntry = b'P',
     /// A chat: direct messages of two accounts, or a group.
     Chat = b'H',
@@ -156,22 +156,22 @@ impl CommentId {
     }
 }
 
-/// The id of a place in a conversation: the first status of the conversation, and the status whose place it is.
+/// The id of an entry of a conversation: the first status of the conversation, and the status of the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct PlaceId {
+pub struct ConversationEntryId {
     /// The first status of the conversation.
     pub root: StatusId,
-    /// The status whose place it is.
+    /// The status of the entry.
     pub status: StatusId,
 }
 
-impl PlaceId {
+impl ConversationEntryId {
     /// The global id, without an allocation.
     pub fn global_id(self) -> GlobalId {
         part_id(IdKind::ConversationEntry, self.root.0, self.status.0)
     }
 
-    /// Parses a place's global id.
+    /// Parses the global id of an entry.
     pub fn from_global(text: &str) -> Option<Self> {
         let (root, status) = decode_part(IdKind::ConversationEntry, text)?;
         Some(Self { root: StatusId(root), status: StatusId(status) })
@@ -299,7 +299,8 @@ fn part_id(kind: IdKind, whole: u64, number: u64) -> GlobalId {
     GlobalId::new(&bytes)
 }
 
-/// Parses the global id of a comment, an ad, a place or a row of a chat into the id of its status, campaign, conversation or chat and its own number.
+/// Parses the global id of a comment, an ad, a conversation entry or a row of a chat into the id of its status, campaign, conversation or chat and its own
+/// number.
 fn decode_part(kind: IdKind, text: &str) -> Option<(u64, u64)> {
     let (_, number) = parse(text).filter(|(found, _)| *found == kind)?;
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;

@@ -61,7 +61,7 @@ impl EdgeMeters {
     }
 
     /// Counts a change of a connection's state; `None` before it is open and after it is closed.
-    pub fn connection_moved(&self, from: Option<ConnectionState>, to: Option<ConnectionState>) {
+    pub fn connection_changed(&self, from: Option<ConnectionState>, to: Option<ConnectionState>) {
         if let Some(from) = from {
             self.states[from as usize].dec();
         }

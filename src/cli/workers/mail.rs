@@ -35,7 +35,7 @@ pub(super) async fn deliver(
             done = &mut handing_over => break done?,
             // A mail server may take longer than a lease: no other worker shall send the message meanwhile.
             () = tokio::time::sleep(RENEW_INTERVAL) => {
-                // The dialogue goes on: the mail server may have accepted the message already.
+                // The SMTP dialogue continues: the mail server may have accepted the message already.
                 if let Err(error) = journal::renew(app, entry, progress).await {
                     tracing::debug!(%error, "the lease of a message was not renewed");
                 }

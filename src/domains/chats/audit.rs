@@ -3,7 +3,7 @@
 mod retention;
 
 use super::keys::{self, KeyKind};
-use super::model::{BUCKET, ChatRole, ChatRow, MAX_CHATS, MAX_MEMBERS, Member, REMEMBERED_FOR};
+use super::model::{BUCKET, ChatRole, ChatRow, MAX_CHATS, MAX_MEMBERS, Member, STEP_IDS_TTL};
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -42,7 +42,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], kept: Option<u64>,
                 }
             }
             KeyKind::Throttle(_) => drop(entry.check_derived_type("string", Expiry::After(LONGEST_THROTTLE), found)),
-            KeyKind::Sent(_) => drop(entry.check_derived_type("zset", Expiry::After(REMEMBERED_FOR), found)),
+            KeyKind::Sent(_) => drop(entry.check_derived_type("zset", Expiry::After(STEP_IDS_TTL), found)),
             KeyKind::OfChat(_, kind_of_key) => {
                 if entry.check_type(kind_of_key, Expiry::Never, found) {
                     of_chats.push((kind, entry.key.as_str()));

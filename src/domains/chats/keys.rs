@@ -71,7 +71,7 @@ pub(super) fn texts(id: ChatId) -> String {
     audit::id_key("chat_texts:{", id.0)
 }
 
-/// ZSET, id of an appended row → its number: the newest rows, so that a repeated step appends nothing. At most [`super::model::REMEMBERED`]; time to
+/// ZSET, id of an appended row → its number: the newest rows, so that a repeated step appends nothing. At most [`super::model::MAX_STEP_IDS`]; time to
 /// live: a day after the last row.
 pub(super) fn sent(id: ChatId) -> String {
     audit::id_key("chat_sent:{", id.0)
@@ -136,7 +136,7 @@ pub(super) fn archived(user: UserId) -> String {
     audit::id_key("chats_archived:{", user.0)
 }
 
-/// ZSET, chat id → activity: the chats that wait for the account's answer. At most [`super::MAX_REQUESTS`], and one more for a moment.
+/// ZSET, chat id → activity: the chats that the account has neither accepted nor declined. At most [`super::MAX_REQUESTS`], and briefly one more.
 pub(super) fn requests(user: UserId) -> String {
     audit::id_key("chat_requests:{", user.0)
 }
@@ -186,7 +186,7 @@ pub(super) enum KeyKind {
     Chat(ChatId),
     /// Another key of a chat, and its type in Redis.
     OfChat(ChatId, &'static str),
-    /// The remembered ids of a chat.
+    /// The stored ids of steps of a chat.
     Sent(ChatId),
     /// The members of a chat.
     Members(ChatId),

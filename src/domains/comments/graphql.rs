@@ -40,7 +40,7 @@ object! {
         /// Whether the comment is deleted and remains only because of its replies.
         "isDeleted" is_deleted: bool = shown.is_deleted();
 
-        /// Whether the comment is hidden from the viewer, because its author blocks the viewer or is blocked by the viewer. It keeps its place and
+        /// Whether the comment is hidden from the viewer, because its author blocks the viewer or is blocked by the viewer. It keeps its position and
         /// its replies, without its text and author.
         "isHidden" is_hidden: bool = shown.is_hidden;
 

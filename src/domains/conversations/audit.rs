@@ -1,18 +1,18 @@
-//! The audit of conversations: a place is below its parent's, in both orders, and counts equal the places below. That places have statuses is checked
+//! The audit of conversations: an entry is below its parent's, in both orders, and counts equal the entries below. That entries have statuses is checked
 //! where the statuses are.
 
 use super::keys::{self, KeyKind};
-use super::model::{ID_BYTES, Place, ReplyRef};
-use super::store::{self, id_of, parse_place};
+use super::model::{ID_BYTES, ReplyRef, StoredEntry};
+use super::store::{self, id_of, parse_entry};
 use crate::base::audit::{Expiry, Findings, KeyInfo};
 use crate::base::error::Error;
-use crate::base::ids::{PlaceId, StatusId};
+use crate::base::ids::{ConversationEntryId, StatusId};
 use crate::db::audit_reader::AuditReader;
 use redis::cmd;
 
 pub use super::keys::KINDS;
 
-/// Places that are checked at once.
+/// Entries that are checked at once.
 const PAGE: usize = 500;
 
 /// Whether a key is of this domain.
@@ -25,26 +25,26 @@ pub fn parse_reply(text: &str) -> Option<ReplyRef> {
     store::parse_reply(text)
 }
 
-/// A place that an audit has read.
+/// An entry that an audit has read.
 #[derive(Clone, Copy, Debug)]
-pub struct StoredPlace {
+pub struct ScannedEntry {
     /// Its id.
-    pub id: PlaceId,
-    /// The place.
-    pub place: Place,
+    pub id: ConversationEntryId,
+    /// The entry.
+    pub entry: StoredEntry,
 }
 
-/// Checks places and orders.
+/// Checks entries and orders.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(KeyKind::Places(root)) if entry.check_type("hash", Expiry::Never, found) => {
-                let mut scan = PlaceScan::of(root);
-                while let Some(places) = scan.next(reader, found).await? {
-                    check_places(reader, &places, found).await?;
+            Some(KeyKind::Entries(root)) if entry.check_type("hash", Expiry::Never, found) => {
+                let mut scan = EntryScan::of(root);
+                while let Some(entries) = scan.next(reader, found).await? {
+                    check_entries(reader, &entries, found).await?;
                 }
             }
             Some(KeyKind::ByPosting(root) | KeyKind::ByLikes(root)) if entry.check_type("zset", Expiry::Never, found) => {
@@ -56,97 +56,99 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     Ok(())
 }
 
-/// The root of the conversation whose places a key has.
+/// The root of the conversation whose entries a key has.
 pub fn root_of_key(key: &str) -> Option<StatusId> {
-    if let Some(KeyKind::Places(root)) = keys::parse(key) { Some(root) } else { None }
+    if let Some(KeyKind::Entries(root)) = keys::parse(key) { Some(root) } else { None }
 }
 
-/// A scan over the places of a conversation.
-pub struct PlaceScan {
+/// A scan over the entries of a conversation.
+pub struct EntryScan {
     root: StatusId,
     cursor: Option<String>,
 }
 
-impl PlaceScan {
+impl EntryScan {
     /// A scan from the start.
     pub fn of(root: StatusId) -> Self {
         Self { root, cursor: Some("0".to_owned()) }
     }
 
-    /// The next places; `None` at the end. Reports records that cannot be read. One command.
+    /// The next entries; `None` at the end. Reports records that cannot be read. One command.
     ///
     /// # Errors
     /// As [`crate::db::Db::read_many`].
-    pub async fn next(&mut self, reader: &AuditReader, found: &mut Findings) -> Result<Option<Vec<StoredPlace>>, Error> {
+    pub async fn next(&mut self, reader: &AuditReader, found: &mut Findings) -> Result<Option<Vec<ScannedEntry>>, Error> {
         let Some(cursor) = self.cursor.take() else { return Ok(None) };
-        let key = keys::places(self.root);
+        let key = keys::entries(self.root);
         let replies = reader.query([cursor.as_str()], |at| cmd("HSCAN").arg(&key).arg(at).arg("COUNT").arg(PAGE).take()).await?;
         let (next, flat): (String, Vec<Vec<u8>>) = replies.read(&cursor.as_str()).unwrap_or_else(|| ("0".to_owned(), Vec::new()));
         self.cursor = Some(next).filter(|next| next != "0");
-        let mut places = Vec::new();
+        let mut entries = Vec::new();
         for pair in flat.chunks_exact(2).filter(|pair| pair[0] != b"living") {
-            match (id_of(&pair[0]), parse_place(&pair[1])) {
-                (Some(status), Some(place)) => places.push(StoredPlace { id: PlaceId { root: self.root, status }, place }),
-                _ => found.add(&key, "has a place that cannot be read"),
+            match (id_of(&pair[0]), parse_entry(&pair[1])) {
+                (Some(status), Some(entry)) => {
+                    entries.push(ScannedEntry { id: ConversationEntryId { root: self.root, status }, entry })
+                }
+                _ => found.add(&key, "has an entry that cannot be read"),
             }
         }
-        Ok(Some(places))
+        Ok(Some(entries))
     }
 }
 
-async fn check_places(reader: &AuditReader, places: &[StoredPlace], found: &mut Findings) -> Result<(), Error> {
-    let Some(root) = places.first().map(|it| it.id.root) else { return Ok(()) };
-    let key = keys::places(root);
+async fn check_entries(reader: &AuditReader, entries: &[ScannedEntry], found: &mut Findings) -> Result<(), Error> {
+    let Some(root) = entries.first().map(|it| it.id.root) else { return Ok(()) };
+    let key = keys::entries(root);
     let below = reader
-        .query(places.iter().map(|it| it.id.status), |status| {
+        .query(entries.iter().map(|it| it.id.status), |status| {
             let parent = store::bytes_of(status.0);
             let bound = |sign: &[u8], end: &[u8]| [sign, &parent[..], end].concat();
             cmd("ZLEXCOUNT").arg(keys::by_posting(root)).arg(bound(b"(", b"")).arg(bound(b"(", &[u8::MAX; 16])).take()
         })
         .await?;
-    let parents = places.iter().filter_map(|it| it.place.parent);
+    let parents = entries.iter().filter_map(|it| it.entry.parent);
     let parents =
-        reader.query(parents, |parent| cmd("HGET").arg(keys::places(root)).arg(&store::bytes_of(parent.0)[..]).take()).await?;
+        reader.query(parents, |parent| cmd("HGET").arg(keys::entries(root)).arg(&store::bytes_of(parent.0)[..]).take()).await?;
     let likes = reader
-        .query(places.iter().map(|it| (it.id.status, it.place.parent, it.place.likes)), |(status, parent, likes)| {
+        .query(entries.iter().map(|it| (it.id.status, it.entry.parent, it.entry.likes)), |(status, parent, likes)| {
             let parent = parent.map_or([0; ID_BYTES], |parent| store::bytes_of(parent.0));
             let member = [&parent[..], &likes.to_be_bytes(), &store::bytes_of(status.0)].concat();
             cmd("ZSCORE").arg(keys::by_likes(root)).arg(member).take()
         })
         .await?;
-    for StoredPlace { id, place } in places {
-        let (status, at) = (id.status.0, (id.status, place.parent, place.likes));
-        if below.read::<u64>(&id.status) != Some(u64::from(place.places)) {
-            found.add(&key, format!("the place of {status} counts other places than there are below it"));
+    for ScannedEntry { id, entry } in entries {
+        let (status, at) = (id.status.0, (id.status, entry.parent, entry.likes));
+        if below.read::<u64>(&id.status) != Some(u64::from(entry.children)) {
+            found.add(&key, format!("the entry of {status} counts other entries than there are below it"));
         }
-        match place.parent {
-            None if id.status != root || place.depth != 0 => found.add(&key, format!("the place of {status} has no parent")),
+        match entry.parent {
+            None if id.status != root || entry.depth != 0 => found.add(&key, format!("the entry of {status} has no parent")),
             None => {}
             Some(parent) => {
-                let above = parents.read::<Option<Vec<u8>>>(&parent).flatten().as_deref().and_then(parse_place);
-                if above.is_none_or(|above| above.depth + 1 != place.depth) {
-                    found.add(&key, format!("the place of {status} is not below that of {}", parent.0));
+                let above = parents.read::<Option<Vec<u8>>>(&parent).flatten().as_deref().and_then(parse_entry);
+                if above.is_none_or(|above| above.depth + 1 != entry.depth) {
+                    found.add(&key, format!("the entry of {status} is not below that of {}", parent.0));
                 }
                 if likes.read::<Option<f64>>(&at).flatten().is_none() {
-                    found.add(&key, format!("the place of {status} is missing in {}", keys::by_likes(root)));
+                    found.add(&key, format!("the entry of {status} is missing in {}", keys::by_likes(root)));
                 }
             }
         }
-        if place.is_deleted && place.places == 0 && place.depth > 0 {
-            found.add(&key, format!("the place of {status} is of a deleted status, and nothing is below it"));
+        if entry.is_deleted && entry.children == 0 && entry.depth > 0 {
+            found.add(&key, format!("the entry of {status} is of a deleted status, and nothing is below it"));
         }
     }
     Ok(())
 }
 
-/// An order has a member for each place but the root's.
+/// An order has a member for each entry but the root's.
 async fn check_size(reader: &AuditReader, root: StatusId, key: &str, found: &mut Findings) -> Result<(), Error> {
-    let places = reader.query([root], |root| cmd("HLEN").arg(keys::places(root)).take()).await?;
+    let entries = reader.query([root], |root| cmd("HLEN").arg(keys::entries(root)).take()).await?;
     let members = reader.query([key], |key| cmd("ZCARD").arg(key).take()).await?;
-    // In addition to the places of replies, the hash has that of the root and the field `living`.
-    let replies = places.read::<u64>(&root).map(|fields| fields.saturating_sub(2));
+    // In addition to the entries of replies, the hash has that of the root and the field `living`.
+    let replies = entries.read::<u64>(&root).map(|fields| fields.saturating_sub(2));
     if replies != members.read::<u64>(&key) {
-        found.add(key, format!("has other members than {}", keys::places(root)));
+        found.add(key, format!("has other members than {}", keys::entries(root)));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ mod policies;
 pub use policies::ReplyMutation;
 
 use super::model::{ReplyPolicy, ReplySort};
-use crate::base::ids::{GlobalId, PlaceId};
+use crate::base::ids::{ConversationEntryId, GlobalId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::conversations::service as conversations;
@@ -20,7 +20,7 @@ schema_enum! {
     ReplySort as "ReplySort";
 }
 
-/// A place in a conversation as the viewer sees it.
+/// An entry of a conversation as the viewer sees it.
 pub struct ConversationEntryObject(pub ConversationEntry);
 
 object! {
@@ -41,8 +41,8 @@ object! {
         if let Some(replies) = self.0.replies {
             return Ok(replies);
         }
-        let place = Box::pin(request(ctx)?.loaders().places.load(self.0.id)).await?;
-        Ok(place.map_or(0, |place| place.replies))
+        let entry = Box::pin(request(ctx)?.loaders().conversation_entries.load(self.0.id)).await?;
+        Ok(entry.map_or(0, |entry| entry.replies))
     }
 
     /// Direct replies. A reply that is deleted or that the viewer cannot see has an entry without a status while replies below it exist. A page has
@@ -61,7 +61,7 @@ object! {
     }
 }
 
-/// Places of a conversation.
+/// Entries of a conversation.
 pub struct ConversationEntries;
 
 impl ConnectionKind for ConversationEntries {
@@ -72,19 +72,19 @@ impl ConnectionKind for ConversationEntries {
     type EdgeFields = EmptyFields;
 }
 
-/// A page of the direct replies of a place.
+/// A page of the direct replies of an entry.
 ///
 /// # Errors
 /// As [`statuses::replies_page`].
 pub async fn page_of_replies(
     request: &Request,
-    place: PlaceId,
+    entry: ConversationEntryId,
     sort: Option<ReplySort>,
     args: PageArgs,
 ) -> Result<Connection<ConversationEntries>> {
     let sort = sort.unwrap_or_default();
-    let page = statuses::replies_page(&request.app, &request.loaders(), place, sort, &args).await?;
-    let (cursors, list) = (request.app.cursors().await?, conversations::replies_id(place, sort));
+    let page = statuses::replies_page(&request.app, &request.loaders(), entry, sort, &args).await?;
+    let (cursors, list) = (request.app.cursors().await?, conversations::replies_id(entry, sort));
     let encode = |position| statuses::encode_reply_cursor(&cursors, list, position);
     let edges = page.items.into_iter().map(|(position, entry)| edge(encode(position), entry)).collect();
     Ok(Connection::new(edges, page.has_next, page.has_previous, EmptyFields).ending_at([page.start, page.end], encode))

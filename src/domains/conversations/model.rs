@@ -5,8 +5,8 @@ use crate::base::named::named_enum;
 
 /// The maximum number of statuses of a conversation that are not deleted.
 pub(super) const MAX_LIVING: usize = 1_000_000;
-/// The most places that one script removes.
-pub(super) const PLACES_PER_PASS: usize = 100;
+/// The most entries that one script removes.
+pub(super) const ENTRIES_PER_PASS: usize = 100;
 /// Bytes of an id in members and records.
 pub(super) const ID_BYTES: usize = 7;
 /// The largest id in [`ID_BYTES`] bytes.
@@ -51,19 +51,19 @@ pub struct ReplyRef {
     pub parent_author: Option<UserId>,
 }
 
-/// A node of a conversation tree, as stored: the position of a status, which remains while a node below it exists.
+/// A node of the tree of a conversation, as stored: its status, which may be deleted, and counts. It remains while a node below it exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct StoredEntry {
     /// Whether its status was deleted.
     pub is_deleted: bool,
     /// The status that it replies to; `None` for the root.
     pub parent: Option<StatusId>,
-    /// The number of places above.
+    /// The number of entries above.
     pub depth: u32,
     /// The number of direct replies that are not deleted.
     pub replies: u32,
-    /// The number of places directly below, those of deleted statuses included.
-    pub places: u32,
+    /// The number of entries directly below, those of deleted statuses included.
+    pub children: u32,
     /// The number of likes in the order by likes; of a deleted status those that it had.
     pub likes: u32,
 }

@@ -1,79 +1,89 @@
-//! The places of conversations. Who may see their statuses is decided where the statuses are.
+//! The entries of conversations. Who may see their statuses is decided where the statuses are.
 
-use super::model::{Place, ReplySort};
+use super::model::{ReplySort, StoredEntry};
 use super::store;
 use crate::app::App;
 use crate::base::error::Error;
-use crate::base::ids::{PlaceId, StatusId};
+use crate::base::ids::{ConversationEntryId, StatusId};
 use crate::base::page::{ListId, Row, Window};
 
-pub use super::store::AddPlaceResult;
+pub use super::store::AddReplyResult;
 
 /// Adds a reply to a conversation, once. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `STORAGE_FULL`, `OUTCOME_UNKNOWN`.
-pub async fn add(app: &App, root: StatusId, parent: StatusId, reply: StatusId) -> Result<AddPlaceResult, Error> {
+pub async fn add(app: &App, root: StatusId, parent: StatusId, reply: StatusId) -> Result<AddReplyResult, Error> {
     store::add(app.db(), root, parent, reply).await
 }
 
 /// Adds replies with their parents, once each, a parent before the replies to it. A pipeline of scripts for every thousand. For bulk loads.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `STORAGE_FULL`, `OUTCOME_UNKNOWN`: import again; internal for a reply whose parent has no place.
-pub async fn import(app: &App, replies: &[(PlaceId, StatusId)]) -> Result<(), Error> {
+/// `STORAGE_UNAVAILABLE`, `STORAGE_FULL`, `OUTCOME_UNKNOWN`: import again; internal for a reply whose parent has no entry.
+pub async fn import(app: &App, replies: &[(ConversationEntryId, StatusId)]) -> Result<(), Error> {
     store::add_many(app.db(), replies).await
 }
 
-/// Marks a status as deleted in its conversation, and removes the places that nothing keeps any more. Returns the place with which the next pass
-/// continues. One script over at most a hundred places.
+/// Marks a status as deleted in its conversation, and removes the entries of deleted statuses that have no entries below them. Returns the entry with
+/// which the next pass continues. One script over at most a hundred entries.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn remove(app: &App, place: PlaceId) -> Result<Option<PlaceId>, Error> {
-    store::remove(app.db(), place).await
+pub async fn remove(app: &App, entry: ConversationEntryId) -> Result<Option<ConversationEntryId>, Error> {
+    store::remove(app.db(), entry).await
 }
 
 /// Moves replies in the order by likes. One pipeline of scripts; nothing for none.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn set_likes(app: &App, likes: &[(PlaceId, u64)]) -> Result<(), Error> {
+pub async fn set_likes(app: &App, likes: &[(ConversationEntryId, u64)]) -> Result<(), Error> {
     store::set_likes(app.db(), likes).await
 }
 
-/// Places, in the order of `ids`; `None` for those that are not there. One pipeline.
+/// Entries, in the order of `ids`; `None` for those that are not there. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn places(app: &App, ids: &[PlaceId]) -> Result<Vec<Option<Place>>, Error> {
-    store::places(app.db(), ids).await
+pub async fn entries(app: &App, ids: &[ConversationEntryId]) -> Result<Vec<Option<StoredEntry>>, Error> {
+    store::entries(app.db(), ids).await
 }
 
-/// The ancestors of a place at the depths `from..to`, from the top; `None` if there is no such place. One script, whatever the depth.
+/// The ancestors of an entry at the depths `from..to`, from the top; `None` if there is no such entry. One script, whatever the depth.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn ancestors(app: &App, id: PlaceId, from: u32, to: u32) -> Result<Option<Vec<(PlaceId, Place)>>, Error> {
+pub async fn ancestors(
+    app: &App,
+    id: ConversationEntryId,
+    from: u32,
+    to: u32,
+) -> Result<Option<Vec<(ConversationEntryId, StoredEntry)>>, Error> {
     store::ancestors(app.db(), id, from, to).await
 }
 
-/// Windows of the direct replies of a place. One pipeline.
+/// Windows of the direct replies of an entry. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn replies(app: &App, place: PlaceId, sort: ReplySort, windows: &[Window<u128>]) -> Result<Vec<Vec<Row<u128>>>, Error> {
-    store::replies(app.db(), place, sort, windows).await
+pub async fn replies(
+    app: &App,
+    entry: ConversationEntryId,
+    sort: ReplySort,
+    windows: &[Window<u128>],
+) -> Result<Vec<Vec<Row<u128>>>, Error> {
+    store::replies(app.db(), entry, sort, windows).await
 }
 
-/// The id of the list of the direct replies of a place in an order.
-pub const fn replies_id(place: PlaceId, sort: ReplySort) -> ListId {
+/// The id of the list of the direct replies of an entry in an order.
+pub const fn replies_id(entry: ConversationEntryId, sort: ReplySort) -> ListId {
     let kind = match sort {
         ReplySort::Old => b'o',
         ReplySort::New => b'n',
         ReplySort::Likes => b'k',
     };
-    ListId { kind, owner: place.status.0 }
+    ListId { kind, owner: entry.status.0 }
 }
 
 /// The id of the list of the ancestors of a status.

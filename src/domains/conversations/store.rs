@@ -1,9 +1,9 @@
 //! Conversations in Redis.
 
 use super::keys;
-use super::model::{ID_BYTES, MAX_ID, MAX_LIVING, PLACES_PER_PASS, Place, ReplyPolicy, ReplyRef, ReplySort};
+use super::model::{ENTRIES_PER_PASS, ID_BYTES, MAX_ID, MAX_LIVING, ReplyPolicy, ReplyRef, ReplySort, StoredEntry};
 use crate::base::error::Error;
-use crate::base::ids::{PlaceId, StatusId, UserId};
+use crate::base::ids::{ConversationEntryId, StatusId, UserId};
 use crate::base::page::{ListPosition, Row, Window};
 use crate::db::decode::StoredText;
 use crate::db::hash::{Form, HashValue};
@@ -13,11 +13,11 @@ use redis::{Cmd, Value, cmd};
 
 /// Scripts in a pipeline of a bulk load.
 const BULK: usize = 1_000;
-const PLACE_PRELUDE: &str = include_str!("lua/place.lua");
-static ADD_PLACE: Script = Script::after(PLACE_PRELUDE, include_str!("lua/add_place.lua"));
-static REMOVE_PLACE: Script = Script::allow_oom_after(PLACE_PRELUDE, include_str!("lua/remove_place.lua"));
-static MOVE_PLACE: Script = Script::allow_oom_after(PLACE_PRELUDE, include_str!("lua/move_place.lua"));
-static READ_ANCESTORS: Script = Script::after(PLACE_PRELUDE, include_str!("lua/read_ancestors.lua"));
+const CONVERSATION_PRELUDE: &str = include_str!("lua/conversation.lua");
+static ADD_ENTRY: Script = Script::after(CONVERSATION_PRELUDE, include_str!("lua/add_entry.lua"));
+static REMOVE_ENTRY: Script = Script::allow_oom_after(CONVERSATION_PRELUDE, include_str!("lua/remove_entry.lua"));
+static SET_ENTRY_LIKES: Script = Script::allow_oom_after(CONVERSATION_PRELUDE, include_str!("lua/set_entry_likes.lua"));
+static READ_ANCESTORS: Script = Script::after(CONVERSATION_PRELUDE, include_str!("lua/read_ancestors.lua"));
 
 /// The stored form: `parent root depth author`, all in decimal; the author is 0 if the account was deleted.
 impl HashValue for Option<ReplyRef> {
@@ -66,15 +66,15 @@ pub(super) fn id_of(bytes: &[u8]) -> Option<StatusId> {
 }
 
 fn call(script: &'static Script, root: StatusId) -> Call {
-    Call::new(script, [keys::places(root), keys::by_posting(root), keys::by_likes(root)])
+    Call::new(script, [keys::entries(root), keys::by_posting(root), keys::by_likes(root)])
 }
 
-/// Result of adding a place.
+/// Result of adding an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AddPlaceResult {
+pub enum AddReplyResult {
     /// It is there, since now or before; the number of replies to the parent.
     Added(u32),
-    /// The parent has no place, or was deleted.
+    /// The parent has no entry, or was deleted.
     NoParent,
     /// The conversation has the maximum number of statuses.
     LimitReached,
@@ -83,102 +83,108 @@ pub enum AddPlaceResult {
 }
 
 /// Adds a reply. One script.
-pub(super) async fn add(db: &Db, root: StatusId, parent: StatusId, reply: StatusId) -> Result<AddPlaceResult, Error> {
-    let call = add_call(PlaceId { root, status: reply }, parent);
+pub(super) async fn add(db: &Db, root: StatusId, parent: StatusId, reply: StatusId) -> Result<AddReplyResult, Error> {
+    let call = add_call(ConversationEntryId { root, status: reply }, parent);
     let (depth, replies): (i64, u32) = db.call(call).await?;
     Ok(match depth {
-        0 => AddPlaceResult::NoParent,
-        -1 => AddPlaceResult::LimitReached,
-        -2 => AddPlaceResult::Deleted,
-        _ => AddPlaceResult::Added(replies),
+        0 => AddReplyResult::NoParent,
+        -1 => AddReplyResult::LimitReached,
+        -2 => AddReplyResult::Deleted,
+        _ => AddReplyResult::Added(replies),
     })
 }
 
-fn add_call(reply: PlaceId, parent: StatusId) -> Call {
+fn add_call(reply: ConversationEntryId, parent: StatusId) -> Call {
     let ids = [parent, reply.status, reply.root];
-    ids.iter().fold(call(&ADD_PLACE, reply.root), |call, id| call.arg(&bytes_of(id.0)[..])).arg(MAX_LIVING)
+    ids.iter().fold(call(&ADD_ENTRY, reply.root), |call, id| call.arg(&bytes_of(id.0)[..])).arg(MAX_LIVING)
 }
 
 /// Adds replies with their parents, in this order. A pipeline of scripts for every thousand.
-pub(super) async fn add_many(db: &Db, replies: &[(PlaceId, StatusId)]) -> Result<(), Error> {
+pub(super) async fn add_many(db: &Db, replies: &[(ConversationEntryId, StatusId)]) -> Result<(), Error> {
     for part in replies.chunks(BULK) {
         for reply in db.call_many(part.iter().map(|(reply, parent)| add_call(*reply, *parent)).collect()).await? {
             let (depth, _): (i64, u32) = decode::value(reply)?;
             if depth < 1 {
-                return Err(Error::corrupt("an imported reply that has no place"));
+                return Err(Error::corrupt("an imported reply that has no entry"));
             }
         }
     }
     Ok(())
 }
 
-/// Marks the status of a place as deleted, and removes the places that nothing keeps any more. Returns the place with which to continue. One script.
-pub(super) async fn remove(db: &Db, place: PlaceId) -> Result<Option<PlaceId>, Error> {
-    let call = call(&REMOVE_PLACE, place.root).arg(&bytes_of(place.status.0)[..]).arg(PLACES_PER_PASS);
+/// Marks the status of an entry as deleted, and removes the entries of deleted statuses that have no entries below them. Returns the entry with which to
+/// continue. One script.
+pub(super) async fn remove(db: &Db, entry: ConversationEntryId) -> Result<Option<ConversationEntryId>, Error> {
+    let call = call(&REMOVE_ENTRY, entry.root).arg(&bytes_of(entry.status.0)[..]).arg(ENTRIES_PER_PASS);
     let next = db.call::<Option<Vec<u8>>>(call).await?;
-    Ok(next.and_then(|id| Some(PlaceId { status: id_of(&id)?, ..place })))
+    Ok(next.and_then(|id| Some(ConversationEntryId { status: id_of(&id)?, ..entry })))
 }
 
 /// Moves replies in their orders by likes. One pipeline of scripts; nothing for none.
-pub(super) async fn set_likes(db: &Db, likes: &[(PlaceId, u64)]) -> Result<(), Error> {
-    let one = |(place, likes): &(PlaceId, u64)| {
-        call(&MOVE_PLACE, place.root).arg(&bytes_of(place.status.0)[..]).arg((*likes).min(u64::from(u32::MAX)))
+pub(super) async fn set_likes(db: &Db, likes: &[(ConversationEntryId, u64)]) -> Result<(), Error> {
+    let one = |(entry, likes): &(ConversationEntryId, u64)| {
+        call(&SET_ENTRY_LIKES, entry.root).arg(&bytes_of(entry.status.0)[..]).arg((*likes).min(u64::from(u32::MAX)))
     };
     db.call_many(likes.iter().map(one).collect()).await.map(drop)
 }
 
-/// The places, in the order of `ids`; `None` for those that are not there. One pipeline.
-pub(super) async fn places(db: &Db, ids: &[PlaceId]) -> Result<Vec<Option<Place>>, Error> {
-    db.read_many(ids.iter().map(read_place).collect()).await?.into_iter().map(decode_place).collect()
+/// The entries, in the order of `ids`; `None` for those that are not there. One pipeline.
+pub(super) async fn entries(db: &Db, ids: &[ConversationEntryId]) -> Result<Vec<Option<StoredEntry>>, Error> {
+    db.read_many(ids.iter().map(read_entry).collect()).await?.into_iter().map(decode_entry).collect()
 }
 
-/// The command that reads a place, for pipelines with other data.
-pub fn read_place(id: &PlaceId) -> Cmd {
-    cmd("HGET").arg(keys::places(id.root)).arg(&bytes_of(id.status.0)[..]).take()
+/// The command that reads an entry, for pipelines with other data.
+pub fn read_entry(id: &ConversationEntryId) -> Cmd {
+    cmd("HGET").arg(keys::entries(id.root)).arg(&bytes_of(id.status.0)[..]).take()
 }
 
-/// Decodes the reply to [`read_place`]; `None` if there is no such place.
+/// Decodes the reply to [`read_entry`]; `None` if there is no such entry.
 ///
 /// # Errors
 /// Internal for a reply of another type.
-pub fn decode_place(reply: Value) -> Result<Option<Place>, Error> {
-    Ok(decode::value::<Option<Vec<u8>>>(reply)?.as_deref().and_then(parse_place))
+pub fn decode_entry(reply: Value) -> Result<Option<StoredEntry>, Error> {
+    Ok(decode::value::<Option<Vec<u8>>>(reply)?.as_deref().and_then(parse_entry))
 }
 
-/// Parses a record of `lua/place.lua`; `None` if it is invalid.
-pub(super) fn parse_place(record: &[u8]) -> Option<Place> {
+/// Parses a record of `lua/conversation.lua`; `None` if it is invalid.
+pub(super) fn parse_entry(record: &[u8]) -> Option<StoredEntry> {
     let (deleted, rest) = record.split_first()?;
     let (parent, rest) = rest.split_at_checked(ID_BYTES)?;
     let number = |at: usize| Some(u32::from_be_bytes(rest.get(4 * at..4 * at + 4)?.try_into().ok()?));
-    Some(Place {
+    Some(StoredEntry {
         is_deleted: *deleted == 1,
         parent: id_of(parent),
         depth: number(0)?,
         replies: number(1)?,
-        places: number(2)?,
+        children: number(2)?,
         likes: number(3)?,
     })
 }
 
-/// The ancestors of a place at the depths `from..to`, from the top; `None` if there is no such place. One script, whatever the depth.
-pub(super) async fn ancestors(db: &Db, id: PlaceId, from: u32, to: u32) -> Result<Option<Vec<(PlaceId, Place)>>, Error> {
+/// The ancestors of an entry at the depths `from..to`, from the top; `None` if there is no such entry. One script, whatever the depth.
+pub(super) async fn ancestors(
+    db: &Db,
+    id: ConversationEntryId,
+    from: u32,
+    to: u32,
+) -> Result<Option<Vec<(ConversationEntryId, StoredEntry)>>, Error> {
     let call = call(&READ_ANCESTORS, id.root).arg(&bytes_of(id.status.0)[..]).arg(from).arg(to);
     let Some(found) = db.call::<Option<Vec<Option<Vec<u8>>>>>(call).await? else { return Ok(None) };
     let one = |pair: &[Option<Vec<u8>>]| {
         let [Some(status), Some(record)] = pair else { return None };
-        Some((PlaceId { status: id_of(status)?, ..id }, parse_place(record)?))
+        Some((ConversationEntryId { status: id_of(status)?, ..id }, parse_entry(record)?))
     };
-    found.chunks(2).map(one).collect::<Option<Vec<_>>>().map(Some).ok_or_else(|| Error::corrupt("a place without its ancestors"))
+    found.chunks(2).map(one).collect::<Option<Vec<_>>>().map(Some).ok_or_else(|| Error::corrupt("an entry without its ancestors"))
 }
 
-/// Windows of the direct replies of a place in an order, in the order of `windows`. One pipeline.
+/// Windows of the direct replies of an entry in an order, in the order of `windows`. One pipeline.
 pub(super) async fn replies(
     db: &Db,
-    place: PlaceId,
+    entry: ConversationEntryId,
     sort: ReplySort,
     windows: &[Window<u128>],
 ) -> Result<Vec<Vec<Row<u128>>>, Error> {
-    let found = db.read_many(windows.iter().map(|window| window_command(place, sort, window)).collect()).await?;
+    let found = db.read_many(windows.iter().map(|window| window_command(entry, sort, window)).collect()).await?;
     let rows = |reply| {
         let members: Vec<Vec<u8>> = decode::value(reply)?;
         let row = |member: &Vec<u8>| row_of(sort, member).ok_or_else(|| Error::corrupt("a reply in an order"));
@@ -187,13 +193,13 @@ pub(super) async fn replies(
     found.into_iter().map(rows).collect()
 }
 
-fn window_command(place: PlaceId, sort: ReplySort, window: &Window<u128>) -> Cmd {
+fn window_command(entry: ConversationEntryId, sort: ReplySort, window: &Window<u128>) -> Cmd {
     let (key, is_reversed) = match sort {
-        ReplySort::Old => (keys::by_posting(place.root), false),
-        ReplySort::New => (keys::by_posting(place.root), true),
-        ReplySort::Likes => (keys::by_likes(place.root), true),
+        ReplySort::Old => (keys::by_posting(entry.root), false),
+        ReplySort::New => (keys::by_posting(entry.root), true),
+        ReplySort::Likes => (keys::by_likes(entry.root), true),
     };
-    let (below, above) = (bound(place.status, sort, window.below), bound(place.status, sort, window.above));
+    let (below, above) = (bound(entry.status, sort, window.below), bound(entry.status, sort, window.above));
     let mut range = cmd("ZRANGE");
     range.arg(key);
     // The largest position has the smallest member in the order from the oldest on.

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_into_the_text_is_left_out() {
+    fn entities_outside_of_the_text_are_left_out() {
         let all = placed("#a b", "#0-2 /2-9 @3-4", TextUnit::CodePoints);
         assert_eq!((all.tags.len(), all.links.len(), all.mentions.len()), (1, 0, 1));
         assert_eq!(placed("a-", "#0-2", TextUnit::CodePoints), PlacedEntities::default(), "no tag");

@@ -169,7 +169,7 @@ fn remedies_for_entry(set: KeyKind, key: &str, member: u64) -> Vec<Remedy> {
         KeyKind::Members(list) => vec![Remedy::RestampMember { key: key.to_owned(), member }, of_list(list)],
         KeyKind::Removed(list) => vec![Remedy::RestampMember { key: key.to_owned(), member }, of_list(list)],
         KeyKind::Memberships(user) => vec![Remedy::SettleMembership { list: UserListId(member), user }],
-        KeyKind::Lists(_) => vec![Remedy::PlaceMember { key: key.to_owned(), member }],
+        KeyKind::Lists(_) => vec![Remedy::CorrectScore { key: key.to_owned(), member }],
         KeyKind::List(_) | KeyKind::DeletedLists(_) | KeyKind::Tags(_) => Vec::new(),
     }
 }
@@ -239,9 +239,9 @@ fn check_listed(
     found: &mut Findings,
 ) {
     if row.member != row.position {
-        let place = Remedy::PlaceMember { key: window.key.clone(), member: row.member };
+        let correct = Remedy::CorrectScore { key: window.key.clone(), member: row.member };
         let what = format!("list {} is not at its own position", row.member);
-        found.add_repairable_with(&window.key, what, row.position.to_string(), [place]);
+        found.add_repairable_with(&window.key, what, row.position.to_string(), [correct]);
     }
     match owners.read::<Option<u64>>(&UserListId(row.member)).flatten() {
         Some(other) if other != owner.0 => {

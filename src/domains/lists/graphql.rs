@@ -43,7 +43,7 @@ impl UserListObject {
         DateTime(self.0.id.time())
     }
 
-    /// Members of the list, the last one added first. At most 500.
+    /// Members of the list, the most recently added first. At most 500.
     async fn members(
         &self,
         ctx: &Context<'_>,

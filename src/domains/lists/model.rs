@@ -13,7 +13,7 @@ pub const MAX_LISTS: usize = 50;
 pub const MAX_MEMBERS: usize = 500;
 /// The most tags of a list. Its timeline is merged from them when it is read, so this bounds that work, too.
 pub const MAX_TAGS: usize = 20;
-/// The time for which a deleted list is remembered: longer than an idempotency key, which could otherwise restore it.
+/// The time to live of the tombstone of a list: longer than an idempotency key, which could otherwise restore it.
 pub(super) const DROPPED_FOR: Millis = 25 * 60 * MINUTE;
 /// Maximum number of deleted lists that are recorded for an account: more than its rate limit allows in that time.
 pub(super) const MAX_DROPPED: usize = 20_000;

@@ -60,7 +60,7 @@ async fn page_of_mutes(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<M
 struct MuteUserInput {
     /// Id of the account.
     user_id: ID,
-    /// Duration in seconds: 1 to 31,536,000. Null or omitted: until `unmuteUser`. Muting again replaces the duration.
+    /// Duration in seconds: 1 to 31,536,000. Null or omitted: until `unmuteUser`. Muting again sets a new duration.
     duration_seconds: Option<i32>,
 }
 

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_finds_an_account_but_those_whom_it_blocks() {
+    fn all_viewers_discover_an_account_except_those_it_blocks() {
         assert_eq!(allowed(can_discover), [STRANGER, SELF, MUTER, BLOCKER, FOLLOWER, FRIEND]);
         assert!(!can_discover(Relationship { blocks: true, is_blocked: true, ..STRANGER }));
     }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_is_named_in_public_or_to_those_whom_it_concerns() {
+    fn an_account_is_named_publicly_or_to_the_accounts_concerned() {
         let named = |is_private, is_own| allowed(|relationship| can_name(relationship, is_private, is_own));
         assert_eq!(named(false, false), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
         assert_eq!(named(true, false), [SELF, FOLLOWER, FRIEND]);

@@ -40,12 +40,14 @@ pub fn owns(key: &str) -> bool {
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
-    let (mut statuses, mut gone, mut sets, mut answered) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut statuses, mut tombstones, mut sets, mut deleted_with_replies) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut versions = Vec::new();
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(KeyKind::Status(id)) if entry.check_type("hash", Expiry::Never, found) => statuses.push(id),
-            Some(KeyKind::Tombstone(id)) if entry.check_type("string", Expiry::After(TOMBSTONE_TTL), found) => gone.push(id),
+            Some(KeyKind::Tombstone(id)) if entry.check_type("string", Expiry::After(TOMBSTONE_TTL), found) => {
+                tombstones.push(id)
+            }
             Some(KeyKind::Versions(id)) if entry.check_type("list", Expiry::Never, found) => versions.push(id),
             Some(KeyKind::Likers(id)) if entry.check_type("zset", Expiry::Never, found) => {
                 sets.push((Set::OfStatus(InteractionKind::Like, id), entry.key.clone()))
@@ -68,7 +70,9 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             Some(KeyKind::Profile(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
                 sets.push((Set::Profile(id), entry.key.clone()))
             }
-            Some(KeyKind::DeletedWithReplies(id)) if entry.check_type("zset", Expiry::Never, found) => answered.push(id),
+            Some(KeyKind::DeletedWithReplies(id)) if entry.check_type("zset", Expiry::Never, found) => {
+                deleted_with_replies.push(id)
+            }
             _ => {}
         }
     }
@@ -86,12 +90,12 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     let of_status = |id| [likes(id), reposts(id), quotes(id)];
     reader.check_counts(accounts.flat_map(of_account).chain(statuses.iter().flat_map(of_status)).collect(), found).await?;
     check_statuses(reader, &statuses, found).await?;
-    conversations::check_places(reader, entries, found).await?;
-    conversations::check_deleted_with_replies(reader, &answered, found).await?;
+    conversations::check_entries(reader, entries, found).await?;
+    conversations::check_deleted_with_replies(reader, &deleted_with_replies, found).await?;
     edits::check_versions(reader, &versions, found).await?;
     indexes::check_indexed(reader, &statuses, found).await?;
     indexes::check_indexes(reader, entries, found).await?;
-    check_tombstones(reader, &gone, found).await?;
+    check_tombstones(reader, &tombstones, found).await?;
     check_sets(reader, sets, found).await
 }
 
@@ -298,7 +302,7 @@ fn remedies_for_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
     match set {
         Set::OfStatus(edge, status) => vec![restamp, edge.settle(UserId(member), status)],
         Set::OfAccount(edge, user) => vec![edge.settle(user, StatusId(member))],
-        Set::Profile(_) | Set::Quotes(_) => vec![Remedy::PlaceMember { key: key.to_owned(), member }],
+        Set::Profile(_) | Set::Quotes(_) => vec![Remedy::CorrectScore { key: key.to_owned(), member }],
         Set::Pins(_) => vec![restamp],
     }
 }
@@ -313,8 +317,8 @@ async fn check_own(reader: &AuditReader, windows: &[SetWindow<Set>], found: &mut
             let id = row.member;
             if matches!(window.set, Set::Profile(_)) && id != row.position {
                 let what = format!("status {id} is not at its own position");
-                let place = Remedy::PlaceMember { key: window.key.clone(), member: id };
-                found.add_repairable_with(&window.key, what, row.position.to_string(), [place]);
+                let correct = Remedy::CorrectScore { key: window.key.clone(), member: id };
+                found.add_repairable_with(&window.key, what, row.position.to_string(), [correct]);
             }
             match status_records.get(&StatusId(id)) {
                 Some(StatusRecord::By(author)) if *author != owner => {

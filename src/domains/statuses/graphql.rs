@@ -19,7 +19,7 @@ use super::model::Location;
 use super::service;
 use crate::base::audience::AudienceKind;
 use crate::base::error::{Error, Outcome};
-use crate::base::ids::{GlobalId, PlaceId, StatusId};
+use crate::base::ids::{ConversationEntryId, GlobalId, StatusId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::comments::CommentThread;
@@ -64,14 +64,14 @@ object! {
         /// Whether the viewer likes this status. False without a session.
         "viewerHasLiked" viewer_has_liked: bool = seen.liked;
 
-        /// Place of posting. Null if the author gave none.
+        /// Location at which the status was posted. Null if the author gave none.
         "location" location: Option<LocationObject> = seen.status.location.map(LocationObject);
 
         /// The accounts that can see this status, as its author has chosen. `PUBLIC` also for a status of a private account.
         "audience" audience: AudienceKind = seen.status.audience.kind();
 
         /// Id of the first status of the conversation: of this status itself if it replies to nothing. It stays the same when that status is deleted.
-        "conversationId" conversation_id: GlobalId = seen.status.place().root.global_id();
+        "conversationId" conversation_id: GlobalId = seen.status.conversation_entry_id().root.global_id();
 
         /// Number of direct replies, deleted ones excluded.
         "replyCount" reply_count: u64 = seen.status.replies.0;
@@ -139,7 +139,7 @@ object! {
     /// The status that this one replies to. Null if it replies to nothing; an entry without a status if that is deleted or the viewer cannot see it.
     async fn reply_to(&self, ctx: &Context<'_>) -> Result<Option<ConversationEntryObject>> {
         let Some(reply) = self.0.status.reply else { return Ok(None) };
-        let id = PlaceId { root: reply.root, status: reply.parent };
+        let id = ConversationEntryId { root: reply.root, status: reply.parent };
         let entry = Box::pin(service::entry(&request(ctx)?.loaders(), id, reply.depth.saturating_sub(1))).await?;
         Ok(Some(ConversationEntryObject(entry)))
     }
@@ -170,7 +170,7 @@ object! {
         #[graphql(desc = "Order. Default: `OLD`. A cursor is valid for one order only.")] sort: Option<ReplySort>,
     ) -> Result<Connection<ConversationEntries>> {
         let args = PageArgs { first, after, last, before };
-        Box::pin(page_of_replies(request(ctx)?, self.0.status.place(), sort, args)).await
+        Box::pin(page_of_replies(request(ctx)?, self.0.status.conversation_entry_id(), sort, args)).await
     }
 
     /// All versions of the text, the first one first, the current one last: at most 51. One version if the text was never changed.
@@ -291,7 +291,7 @@ impl ConnectionKind for Likers {
 struct LocationObject(Location);
 
 object! {
-    /// A place on the earth, in degrees.
+    /// Geographic coordinates in degrees.
     "Location": LocationObject(place) {
         /// Latitude: -90 to 90, north is positive.
         "latitude" latitude: f64 = place.latitude;

@@ -27,7 +27,7 @@ pub fn status(id: StatusId) -> String {
     audit::id_key("status:{", id.0)
 }
 
-/// STRING `1 [parent root] [qID]`: the tombstone of a deleted status, without its author. It has the place of a reply in its conversation, and the
+/// STRING `1 [parent root] [qID]`: the tombstone of a deleted status, without its author. It has the parent and the root of a reply, and the
 /// status that a quote names. Time to live: 25 hours, longer than any step may be late. The stored name is older than the function's, and stays: while
 /// servers of two versions run, both must find the tombstone.
 pub fn tombstone(id: StatusId) -> String {

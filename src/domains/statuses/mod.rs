@@ -2,7 +2,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if placed, `audience circle` if not public, `entities` if there are any, `edited` after an edit, `reposts`, `quote quotes` | 20 fields, 20 KB |
+//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if it has a location, `audience circle` if not public, `entities` if there are any, `edited` after an edit, `reposts`, `quote quotes` | 20 fields, 20 KB |
 //! | `gone:{id}` | STRING | the tombstone of a deleted status, so that a late step does not restore it | 25 h |
 //! | `versions:{id}` | LIST | the versions of the text before the current one, the first one first | 50, then `LIMIT_REACHED` |
 //! | `likers:{id}` | ZSET | account that likes it → the like's id | the number of accounts |
@@ -13,7 +13,7 @@
 //! | `reposts:{uid}` | ZSET | status that the account has reposted → the same repost's id | 1,000,000, then `LIMIT_REACHED` |
 //! | `quotes:{id}` | ZSET | status that quotes it → itself | the number of statuses |
 //! | `pins:{uid}` | ZSET | status of the account that it has pinned → the pin's id | 5, then `LIMIT_REACHED` |
-//! | `answered:{uid}` | ZSET | places of deleted statuses to which there were replies | 1,000,000, the newest |
+//! | `answered:{uid}` | ZSET | conversation entries of deleted statuses to which there were replies | 1,000,000, the newest |
 //! | `profile:{uid}` | ZSET | status id → itself: the author's statuses | 1,000,000, then `LIMIT_REACHED` |
 //!
 //! Based on "Redis in Action" 8.2 and 8.4; likes on the votes of its chapter 1. Each status has its own tag, so the statuses of an author with many followers

@@ -4,7 +4,7 @@ use crate::base::audience::{AudienceKind, ChosenAudience};
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::count::SparseCount;
 use crate::base::error::{UserError, UserErrorCode};
-use crate::base::ids::{PlaceId, StatusId, UserId, UserListId};
+use crate::base::ids::{ConversationEntryId, StatusId, UserId, UserListId};
 use crate::base::text::{TextRules, max_bytes};
 use crate::domains::conversations::{ReplyPolicy, ReplyRef};
 use crate::domains::entities::TextEntities;
@@ -26,7 +26,7 @@ const MAX_REPOSTS: usize = 1_000_000;
 pub const MAX_PINS: usize = 5;
 /// The most edits of a status.
 pub const MAX_EDITS: usize = 50;
-/// The most deleted statuses of an account whose replies are remembered.
+/// The most deleted statuses with replies that are recorded for an account.
 pub(super) const MAX_DELETED_WITH_REPLIES: usize = 1_000_000;
 /// The time for which a tombstone is kept: longer than an idempotency key, which could otherwise restore the status.
 pub(super) const TOMBSTONE_TTL: Millis = 25 * 60 * MINUTE;
@@ -46,7 +46,7 @@ pub struct Status {
     pub likes: u64,
     /// The number of comments that are not deleted.
     pub comments: u64,
-    /// The place, if the author gave one.
+    /// The location, if the author gave one.
     pub location: Option<Location>,
     /// The accounts that can see it.
     pub audience: ChosenAudience,
@@ -102,9 +102,9 @@ impl Status {
         self.last_edit.map_or(self.posted_at, |edit| edit.at)
     }
 
-    /// Its place in its conversation.
-    pub fn place(&self) -> PlaceId {
-        PlaceId { root: self.reply.map_or(self.id, |reply| reply.root), status: self.id }
+    /// The id of its entry in its conversation.
+    pub fn conversation_entry_id(&self) -> ConversationEntryId {
+        ConversationEntryId { root: self.reply.map_or(self.id, |reply| reply.root), status: self.id }
     }
 }
 
@@ -184,7 +184,7 @@ pub struct StatusVersion {
     pub entities: TextEntities,
 }
 
-/// A place on the earth, in degrees.
+/// Geographic coordinates in degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Location {
     /// -90 to 90, north is positive.
@@ -239,7 +239,7 @@ pub(super) fn check_message(message: &str) -> Result<String, UserError> {
 pub struct StatusDraft {
     /// The text.
     pub message: String,
-    /// The place.
+    /// The location.
     pub location: Option<Location>,
     /// The accounts that can see it.
     pub audience: AudienceInput,
@@ -265,15 +265,15 @@ impl StatusDraft {
             errors.push(error);
             String::new()
         });
-        if let Some(place) = self.location {
+        if let Some(location) = self.location {
             let mut check = |field, value: f64, bound: f64| {
                 if !(-bound..=bound).contains(&value) {
                     let message = format!("The {field} must be from -{bound} to {bound} degrees.");
                     errors.push(UserError::new(UserErrorCode::InvalidLocation, message, &["location", field]));
                 }
             };
-            check("latitude", place.latitude, 90.0);
-            check("longitude", place.longitude, 180.0);
+            check("latitude", location.latitude, 90.0);
+            check("longitude", location.longitude, 180.0);
         }
         let audience = self.audience.check().unwrap_or_else(|error| {
             errors.push(error);
@@ -288,8 +288,8 @@ impl StatusDraft {
 mod tests {
     use super::*;
 
-    fn codes(message: &str, place: Option<(f64, f64)>, key: Option<&str>) -> Vec<UserErrorCode> {
-        let location = place.map(|(latitude, longitude)| Location { latitude, longitude });
+    fn codes(message: &str, location: Option<(f64, f64)>, key: Option<&str>) -> Vec<UserErrorCode> {
+        let location = location.map(|(latitude, longitude)| Location { latitude, longitude });
         let audience = AudienceInput::default();
         let draft = StatusDraft {
             message: message.into(),

@@ -32,8 +32,8 @@ pub use pins::{pin, pinned, unpin};
 pub use profile::{ProfileChoice, ProfileEntry, last_posted_at, newest, profile, profile_id};
 pub use quotes::{quote_target, quoted, quotes as quotes_page, quotes_id};
 pub use replies::{
-    can_reply, enqueue_replies_to_deleted, remove_places, replies_to_a_source, reply_of, reply_target, set_reply_policy,
-    settle_place, settle_replies_to_deleted, settle_reply,
+    can_reply, enqueue_replies_to_deleted, remove_from_conversations, replies_to_a_source, reply_of, reply_target,
+    set_reply_policy, settle_conversation_entry, settle_replies_to_deleted, settle_reply,
 };
 pub use reposts::{current_reposts, keep_visible_reposts, repost, reposters, reposters_id, undo_repost};
 
@@ -108,7 +108,7 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
         // The client has the id since the first response, so the status may have been deleted between the two steps of a repeated request.
         AddToProfileResult::Listed(..) if keyed.is_some() && !is_by(app, author, id).await? => {
             store::unindex(app.db(), author, &[id]).await?;
-            replies::remove_places(app, author, &[id]).await?;
+            replies::remove_from_conversations(app, author, &[id]).await?;
             lease.ack(app);
             names.ack(app);
             Ok(None)
@@ -128,7 +128,7 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
         refused => {
             names.ack(app);
             delete_indexed(app, author, id).await?;
-            replies::remove_places(app, author, &[id]).await?;
+            replies::remove_from_conversations(app, author, &[id]).await?;
             if let Some(keyed) = &keyed {
                 idempotency::release(app, author, keyed, id.0).await?;
             }
@@ -194,7 +194,7 @@ async fn write(
     if store::create(app.db(), &status).await? {
         return Ok(Some(WrittenStatus { status, parent, lease, names }));
     }
-    replies::remove_places(app, author, &[id]).await?;
+    replies::remove_from_conversations(app, author, &[id]).await?;
     lease.ack(app);
     names.ack(app);
     Ok(None)
@@ -239,7 +239,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusSta
             None => {
                 events::publish_deleted(app, author, id, None).await?;
                 store::unindex(app.db(), author, &[id]).await?;
-                replies::remove_places(app, author, &[id]).await?;
+                replies::remove_from_conversations(app, author, &[id]).await?;
                 StatusState::Deleted
             }
         };
@@ -302,8 +302,8 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<EntryLea
     if let Some(quoted) = was.quote {
         quotes::remove(app, &[(quoted, id)]).await?;
     }
-    if let Some(place) = was.place {
-        replies::remove_place_of(app, author, place).await?;
+    if let Some(entry) = was.entry {
+        replies::remove_entry_of(app, author, entry).await?;
     }
     Ok(lease)
 }
@@ -359,16 +359,16 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
     // A status of another author that is in the profile by mistake is not deleted.
     let by = store::authors(app.db(), &ids).await?;
     let own: Vec<StatusId> = ids.iter().zip(by).filter(|(_, by)| by.is_none_or(|by| by == author)).map(|(id, _)| *id).collect();
-    let parts = journal::begin_subtasks(app, own.iter().map(|id| Task::Status { author, status: *id })).await?;
+    let subtasks = journal::begin_subtasks(app, own.iter().map(|id| Task::Status { author, status: *id })).await?;
     indexes::remove(app, author, &own).await?;
     store::delete_many(app.db(), author, &own).await?;
     events::publish_deleted_batch(app, author, &own).await?;
-    replies::remove_places(app, author, &own).await?;
+    replies::remove_from_conversations(app, author, &own).await?;
     purge_dependents(ids.clone()).await?;
     let marked = purge_interactions(app, author, &ids).await?;
     ids.retain(|id| !marked.contains(id));
     store::unindex(app.db(), author, &ids).await?;
-    parts.ack(app);
+    subtasks.ack(app);
     Ok(more || !marked.is_empty())
 }
 
@@ -433,7 +433,8 @@ pub async fn is_by(app: &App, author: UserId, id: StatusId) -> Result<bool, Erro
     Ok(store::author(app.db(), id).await? == Some(author))
 }
 
-/// Writes statuses of public accounts in bulk, the places of replies, a status before the replies to it, and index entries; without profiles and counts.
+/// Writes statuses of public accounts in bulk, the conversation entries of replies, a status before the replies to it, and index entries; without profiles
+/// and counts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: import again.

@@ -26,7 +26,7 @@ use crate::domains::graph::{FanoutMode, FollowerStats};
 use crate::domains::users::user_key;
 use bookmarks::BookmarkLookup;
 use redis::{Cmd, Value, cmd};
-use replies::DeletedPlace;
+use replies::DeletedEntry;
 use std::sync::Arc;
 
 static CREATE_STATUS: Script = Script::new(include_str!("lua/create_status.lua"));
@@ -152,8 +152,8 @@ pub(super) struct DeletedStatus {
     pub entities: TextEntities,
     pub location: Option<Location>,
     pub audience: ChosenAudience,
-    /// Its place in a conversation, if it has one.
-    pub place: Option<DeletedPlace>,
+    /// Its entry in a conversation, if it has one.
+    pub entry: Option<DeletedEntry>,
     /// The status that it quoted.
     pub quote: Option<StatusId>,
 }
@@ -181,10 +181,10 @@ pub(super) async fn delete(db: &Db, id: StatusId, author: UserId, last_edit: &st
     let location = degrees().zip(degrees()).map(|(latitude, longitude)| Location { latitude, longitude });
     let audience = audience_of(&[was.next().flatten(), was.next().flatten()]);
     let tombstone = was.next().flatten().unwrap_or_default();
-    let (place, quote) = (DeletedPlace::parse(id, &tombstone), quotes::parse_tombstone(&tombstone));
+    let (entry, quote) = (DeletedEntry::parse(id, &tombstone), quotes::parse_tombstone(&tombstone));
     let message = message.unwrap_or_default();
     let entities = was.next().flatten().and_then(|record| TextEntities::parse(&record)).unwrap_or_default();
-    Ok(DeleteStatusResult::Deleted(DeletedStatus { message, entities, location, audience, place, quote }))
+    Ok(DeleteStatusResult::Deleted(DeletedStatus { message, entities, location, audience, entry, quote }))
 }
 
 fn audience_of([kind, list]: &[Option<String>; 2]) -> ChosenAudience {

@@ -74,7 +74,7 @@ impl ChangeQueue {
     }
 }
 
-/// A queue for each owner. Each has its place in `order` exactly while its queue is not empty.
+/// A queue for each owner. Each owner is in `order` exactly while its queue is not empty.
 #[derive(Default)]
 struct FairQueue {
     queues: HashMap<Owner, VecDeque<IndexChange>>,

@@ -14,7 +14,7 @@ pub(super) const PAGE: usize = 500;
 /// The delay before a read of Redis is retried after an error.
 pub(crate) const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// Waits before a failed read is repeated. `false`, at once, if it reads what is stored in an invalid form: the subscription would wait for it for ever.
+/// Waits before a failed read is retried. Returns `false` at once if a stored object is invalid, since a retry would fail in the same way.
 pub(super) async fn wait_to_retry(error: Error) -> bool {
     if let Error::Internal(cause) = error {
         tracing::error!(cause = format!("{cause:#}"), "an object of an event cannot be read");

@@ -47,16 +47,16 @@ impl Timeline {
             Self::Home(owner) => Feed::Home(*owner),
             Self::List(list) => Feed::List(*list),
             Self::Index { timeline, .. } => {
-                let (position, place) = service::indexed_head(&request.app, &request.loaders(), timeline).await?;
-                return Ok(cursors.encode(self.list(), position) + &place.encode(&cursors, self.list()));
+                let (position, resume_point) = service::indexed_head(&request.app, &request.loaders(), timeline).await?;
+                return Ok(cursors.encode(self.list(), position) + &resume_point.encode(&cursors, self.list()));
             }
             Self::Profile(author, choice) => {
                 let newest = statuses::service::newest(&request.app, &request.loaders(), *author, *choice).await?;
                 return Ok(cursors.encode(self.list(), newest.unwrap_or_default()));
             }
         };
-        let (position, place) = service::head(&request.app, &request.loaders(), feed).await?;
-        Ok(cursors.encode(self.list(), position) + &place.encode(&cursors, self.list()))
+        let (position, resume_point) = service::head(&request.app, &request.loaders(), feed).await?;
+        Ok(cursors.encode(self.list(), position) + &resume_point.encode(&cursors, self.list()))
     }
 
     /// Entries of the timeline, newest first. A page has fewer entries than requested only at the end of the timeline, or if 10,000 entries in a row are

@@ -114,8 +114,8 @@ impl SegmentKey {
     }
 
     /// Whether a position is within the bounds.
-    pub(super) const fn covers(&self, place: u64) -> bool {
-        self.above < place && place < self.below
+    pub(super) const fn covers(&self, position: u64) -> bool {
+        self.above < position && position < self.below
     }
 }
 

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-/// The time for which a key is remembered after its first use.
+/// The time for which a key is stored after its first use.
 pub(super) const KEY_TTL: Millis = DAY;
 /// The most keys of an account.
 pub(super) const MAX_KEYS: usize = 10_000;

@@ -5,7 +5,7 @@
 //! | `journal:{n}` | HASH | entry id → `claims tries progress task`, on a cluster `claims tries progress copies task` | 100,000 per shard, then `OVERLOADED` |
 //! | `due:{n}:short`, `due:{n}:long`, `due:{n}:mail` | ZSET | entry id → when its lease expires, in ms | the same entries |
 //! | `dead:{n}` | HASH | entry id → the dead letter: the last error and the entry | 10,000 per shard |
-//! | `dead:{n}:mail` | HASH | the same of messages; the oldest makes room | 125 per shard |
+//! | `dead:{n}:mail` | HASH | the same of messages; beyond the bound the oldest is deleted | 125 per shard |
 //! | `settled:{n}` | ZSET | on a cluster: entry id → when it was settled, in ms | the same entries, 20 s |
 //! | `copies:{tag}` | HASH | on a cluster: entry id → record, on another node than the journal's | 100,000 per tag, then `OVERLOADED` |
 //!

@@ -18,7 +18,7 @@ pub(super) const SHARDS: u64 = 8;
 pub(super) const MAX_ENTRIES: usize = 100_000;
 /// The most dead letters of a shard.
 pub(super) const MAX_DEAD: usize = 10_000;
-/// The most dead letters of messages in a shard, a thousand in all. The oldest makes room for another.
+/// The most dead letters of messages in a shard, a thousand in all. Beyond it the oldest is deleted.
 pub(super) const MAX_DEAD_MAIL: usize = 1_000 / SHARDS as usize;
 /// The number of failures of a pass after which the entry becomes a dead letter.
 pub(super) const MAX_TRIES: u64 = 5;

@@ -27,8 +27,9 @@ static RETIRE_ENTRIES: Script = Script::allow_oom(include_str!("lua/retire_entri
 static REQUEUE_ENTRY: Script = Script::allow_oom(include_str!("lua/requeue_entry.lua"));
 static RESTORE_ENTRY: Script = Script::allow_oom(include_str!("lua/restore_entry.lua"));
 static ACK_ENTRIES: Script = Script::allow_oom(include_str!("lua/ack_entries.lua"));
-static DEAD_LETTER_ENTRY: Script = Script::allow_oom(include_str!("lua/dead_letter_entry.lua"));
-static DEAD_LETTER_MESSAGE: Script = Script::allow_oom(include_str!("lua/dead_letter_message.lua"));
+const DEAD_LETTER_PRELUDE: &str = include_str!("lua/dead_letter.lua");
+static DEAD_LETTER_ENTRY: Script = Script::allow_oom_after(DEAD_LETTER_PRELUDE, include_str!("lua/dead_letter_entry.lua"));
+static DEAD_LETTER_MESSAGE: Script = Script::allow_oom_after(DEAD_LETTER_PRELUDE, include_str!("lua/dead_letter_message.lua"));
 static REVIVE_ENTRY: Script = Script::allow_oom(include_str!("lua/revive_entry.lua"));
 
 /// The journal's keys of an entry; on a cluster also the key of the settled entries.

@@ -55,7 +55,7 @@ pub enum Task {
         /// The status.
         status: StatusId,
     },
-    /// A reply: as a status; and its place in the conversation, and its parent's number of replies, are derived from whether it exists.
+    /// A reply: as a status; and its entry in the conversation, and its parent's number of replies, are derived from whether it exists.
     Reply {
         /// Its author.
         author: UserId,
@@ -66,12 +66,13 @@ pub enum Task {
         /// The status that it replies to.
         parent: StatusId,
     },
-    /// A place in a conversation: it is removed if its status was deleted and it has no replies. Then the places of deleted statuses above it that have no
+    /// An entry of a conversation: it is removed if its status was deleted and it has no replies. Then the entries of deleted statuses above it that have no
     /// other replies are removed, too.
-    Place {
+    #[serde(rename = "Place")]
+    ConversationEntry {
         /// The root of the conversation.
         conversation: StatusId,
-        /// The status whose place it is.
+        /// The status of the entry.
         status: StatusId,
     },
     /// A deleted status of a deleted account: the id of the account, which the replies to the status store, is removed from them.
@@ -317,7 +318,7 @@ impl Task {
             | Self::Edit { .. }
             | Self::StatusIndexes { .. }
             | Self::Reply { .. }
-            | Self::Place { .. }
+            | Self::ConversationEntry { .. }
             | Self::Bookmark { .. }
             | Self::Repost { .. }
             | Self::Chat { .. }
@@ -399,7 +400,7 @@ mod tests {
                 Task::Reply { author: user, status, conversation: StatusId(8), parent: StatusId(9) },
                 r#"{"Reply":{"author":1,"status":2,"conversation":8,"parent":9}}"#,
             ),
-            (Task::Place { conversation: StatusId(8), status }, r#"{"Place":{"conversation":8,"status":2}}"#),
+            (Task::ConversationEntry { conversation: StatusId(8), status }, r#"{"Place":{"conversation":8,"status":2}}"#),
             (Task::RepliesToDeleted { conversation: StatusId(8), status }, r#"{"Answered":{"conversation":8,"status":2}}"#),
             (Task::Repost { user, status }, r#"{"Repost":{"user":1,"status":2}}"#),
             (Task::Edit { author: user, status, edit: 9 }, r#"{"Edit":{"author":1,"status":2,"edit":9}}"#),
@@ -453,7 +454,7 @@ mod tests {
             Task::Relation { kind: RelationKind::Friendship, .. } => 19,
             Task::Bookmark { .. } => 20,
             Task::Reply { .. } => 21,
-            Task::Place { .. } => 22,
+            Task::ConversationEntry { .. } => 22,
             Task::RepliesToDeleted { .. } => 23,
             Task::Repost { .. } => 24,
             Task::Edit { .. } => 25,

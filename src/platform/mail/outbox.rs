@@ -61,7 +61,7 @@ fn write_now(folder: &Path, message: &[u8], now: Millis) -> io::Result<()> {
     let unfinished = folder.join(format!(".{name}"));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
     file.write_all(message)?;
-    // The journal forgets the message after this.
+    // The journal deletes the message after this.
     file.sync_all()?;
     std::fs::rename(&unfinished, folder.join(name))?;
     File::open(folder)?.sync_all()?;
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_process_writes_is_kept_and_an_open_folder_becomes_private() {
+    fn files_of_another_process_are_kept_and_an_open_folder_becomes_private() {
         let folder = std::env::temp_dir().join(format!("waxwing-unfinished-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("a mode");

@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_remembers_a_bounded_number_of_debtors() {
+    fn a_process_stores_a_bounded_number_of_debtors() {
         let (leases, quota) = (Leases::default(), quota());
         for number in 0..200_000_u32 {
             leases.get(Subject::address(std::net::IpAddr::from(number.to_be_bytes()))).charge_afterwards(30, quota, 0);

@@ -32,7 +32,7 @@ impl Phase {
     const ALL: [Self; 6] = [Self::Silent, Self::Idle, Self::Head, Self::Active, Self::Closing, Self::Closed];
 
     /// Returns whether no request is in flight, so that the connection may be closed for another one.
-    pub(super) const fn is_quiet(self) -> bool {
+    pub(super) const fn is_closable(self) -> bool {
         matches!(self, Self::Silent | Self::Idle | Self::Head)
     }
 
@@ -55,12 +55,12 @@ pub(super) struct TableShared {
     /// Whether the accept loop waits for a connection that can be closed.
     pub(super) is_slot_wanted: AtomicBool,
     /// Notifies the accept loop that there may be such a connection.
-    pub(super) moved: Notify,
+    pub(super) changed: Notify,
 }
 
 impl TableShared {
     pub(super) fn new(app: App) -> Arc<Self> {
-        Arc::new(Self { app, began: Instant::now(), is_slot_wanted: AtomicBool::new(false), moved: Notify::new() })
+        Arc::new(Self { app, began: Instant::now(), is_slot_wanted: AtomicBool::new(false), changed: Notify::new() })
     }
 
     /// Counts a connection that was refused or closed.
@@ -87,7 +87,7 @@ impl Activity {
     /// Creates the state of a connection that was just accepted.
     pub(super) fn new(common: Arc<TableShared>) -> Self {
         let since = AtomicU64::new(common.now());
-        common.app.metrics().edge().connection_moved(None, Some(ConnectionState::Silent));
+        common.app.metrics().edge().connection_changed(None, Some(ConnectionState::Silent));
         Self { common, phase: AtomicU8::new(Phase::Silent as u8), since, task: AtomicWaker::new() }
     }
 
@@ -95,7 +95,7 @@ impl Activity {
         Phase::ALL[usize::from(self.phase.load(SeqCst))]
     }
 
-    /// Returns the order in which connections are closed: by phase, then by the time since which the connection is quiet.
+    /// Returns the order in which connections are closed: by phase, then by the time since which no request is in flight.
     pub(super) fn rank(&self) -> (Phase, u64) {
         (self.phase(), self.since.load(SeqCst))
     }
@@ -105,7 +105,7 @@ impl Activity {
     pub(super) fn receive(&self) {
         loop {
             let before = self.phase();
-            if !before.is_quiet() || before == Phase::Head {
+            if !before.is_closable() || before == Phase::Head {
                 return;
             }
             if self.phase.compare_exchange(before as u8, Phase::Head as u8, SeqCst, SeqCst).is_ok() {
@@ -127,7 +127,7 @@ impl Activity {
             // This side writes the phase before it reads `is_slot_wanted`. The accept loop does both in the reverse order. So at least one of
             // them sees the other's write.
             if self.common.is_slot_wanted.load(SeqCst) {
-                self.common.moved.notify_waiters();
+                self.common.changed.notify_waiters();
             }
         }
     }
@@ -149,13 +149,13 @@ impl Activity {
     pub(super) fn close_if_unchanged(&self, chosen: (Phase, u64)) -> bool {
         let (phase, since) = chosen;
         let is_same = self.since.load(SeqCst) == since;
-        let is_gone = is_same && self.phase.compare_exchange(phase as u8, Phase::Closing as u8, SeqCst, SeqCst).is_ok();
-        if is_gone {
+        let is_chosen = is_same && self.phase.compare_exchange(phase as u8, Phase::Closing as u8, SeqCst, SeqCst).is_ok();
+        if is_chosen {
             self.count(phase, Phase::Closing);
             self.common.dropped("evicted");
             self.task.wake();
         }
-        is_gone
+        is_chosen
     }
 
     /// Counts that the connection was closed.
@@ -168,7 +168,7 @@ impl Activity {
         let before = Phase::ALL[usize::from(self.phase.swap(phase as u8, SeqCst))];
         self.count(before, phase);
         if before == Phase::Closing && phase != Phase::Closed {
-            self.common.moved.notify_waiters();
+            self.common.changed.notify_waiters();
         }
         before
     }
@@ -176,7 +176,7 @@ impl Activity {
     fn count(&self, before: Phase, after: Phase) {
         let (before, after) = (before.counted(), after.counted());
         if before != after {
-            self.common.app.metrics().edge().connection_moved(before, after);
+            self.common.app.metrics().edge().connection_changed(before, after);
         }
     }
 }

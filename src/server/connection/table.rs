@@ -105,8 +105,8 @@ impl ConnectionTable {
             if let Ok(permit) = permits.clone().try_acquire_owned() {
                 return Some(permit);
             }
-            let mut moved = pin!(common.moved.notified());
-            moved.as_mut().enable();
+            let mut changed = pin!(common.changed.notified());
+            changed.as_mut().enable();
             common.is_slot_wanted.store(true, SeqCst);
             let has_closed = self.close_one();
             // If the chosen connection closes, that frees a slot. If a request has arrived on it meanwhile, the connection notifies this
@@ -114,7 +114,7 @@ impl ConnectionTable {
             common.is_slot_wanted.store(!has_closed, SeqCst);
             let permit = tokio::select! {
                 permit = permits.clone().acquire_owned() => permit.ok(),
-                () = moved => continue,
+                () = changed => continue,
             };
             common.is_slot_wanted.store(false, SeqCst);
             return permit;
@@ -140,8 +140,8 @@ impl ConnectionTable {
         let mut addresses: BinaryHeap<Candidates> = self.open.iter().filter_map(Candidates::of).collect();
         for _ in 0..=self.entries / 64 {
             let Some(mut candidates) = addresses.pop() else { break };
-            self.chosen.extend(candidates.quiet.pop());
-            if !candidates.quiet.is_empty() {
+            self.chosen.extend(candidates.closable.pop());
+            if !candidates.closable.is_empty() {
                 addresses.push(candidates);
             }
         }
@@ -161,19 +161,19 @@ impl ConnectionTable {
 struct Candidates {
     is_proxy: bool,
     /// Never empty; the last one is closed first.
-    quiet: Vec<ClosableConnection>,
+    closable: Vec<ClosableConnection>,
 }
 
 impl Candidates {
     fn of((origin, connections): (&ClientGroup, &Vec<Arc<ConnectionShared>>)) -> Option<Self> {
         let ranked = connections.iter().map(|shared| (shared.clone(), shared.activity.rank()));
-        let mut quiet: Vec<ClosableConnection> = ranked.filter(|(_, (phase, _))| phase.is_quiet()).collect();
-        quiet.sort_unstable_by_key(|(_, rank)| Reverse(*rank));
-        (!quiet.is_empty()).then_some(Self { is_proxy: origin.is_proxy, quiet })
+        let mut closable: Vec<ClosableConnection> = ranked.filter(|(_, (phase, _))| phase.is_closable()).collect();
+        closable.sort_unstable_by_key(|(_, rank)| Reverse(*rank));
+        (!closable.is_empty()).then_some(Self { is_proxy: origin.is_proxy, closable })
     }
 
     fn key(&self) -> (bool, usize, Reverse<Option<(Phase, u64)>>) {
-        (!self.is_proxy, self.quiet.len(), Reverse(self.quiet.last().map(|(_, rank)| *rank)))
+        (!self.is_proxy, self.closable.len(), Reverse(self.closable.last().map(|(_, rank)| *rank)))
     }
 }
 
@@ -204,8 +204,8 @@ fn is_open(shared: &Arc<ConnectionShared>) -> bool {
 /// Closes the longest idle one of these connections. Returns whether there was one.
 fn close_longest_idle(connections: &[Arc<ConnectionShared>]) -> bool {
     loop {
-        let quiet = connections.iter().map(|shared| (shared.activity.rank(), shared)).filter(|(rank, _)| rank.0.is_quiet());
-        match quiet.min_by_key(|(rank, _)| *rank) {
+        let closable = connections.iter().map(|shared| (shared.activity.rank(), shared)).filter(|(rank, _)| rank.0.is_closable());
+        match closable.min_by_key(|(rank, _)| *rank) {
             Some((rank, shared)) if shared.activity.close_if_unchanged(rank) => return true,
             Some(_) => {} // A request has just begun on it.
             None => return false,

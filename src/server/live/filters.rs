@@ -31,8 +31,8 @@ impl FilterEntries {
         if entries == 0 {
             return Ok(None);
         }
-        if let Some(place) = state.live.slots.take_many(SlotKind::FilterEntry, subject, entries, max) {
-            return Ok(Some(Self { _slot: place, _held: state.app.metrics().filter_entries(entries) }));
+        if let Some(slot) = state.live.slots.take_many(SlotKind::FilterEntry, subject, entries, max) {
+            return Ok(Some(Self { _slot: slot, _held: state.app.metrics().filter_entries(entries) }));
         }
         state.app.metrics().filter_refused();
         if let RateLimitDecision::Denied(_, wait) =

@@ -58,10 +58,10 @@ impl Operations {
         match running.entry(id) {
             Entry::Occupied(_) => Err(BeginError::IdTaken),
             Entry::Vacant(_) if is_full => Err(BeginError::TooMany),
-            Entry::Vacant(place) => {
-                let handle = Arc::new(OperationHandle::new(place.key().clone()));
+            Entry::Vacant(vacant) => {
+                let handle = Arc::new(OperationHandle::new(vacant.key().clone()));
                 let task = tokio::spawn(work(handle.clone()).in_current_span());
-                place.insert(RunningTask { handle, _task: AbortOnDropHandle::new(task) });
+                vacant.insert(RunningTask { handle, _task: AbortOnDropHandle::new(task) });
                 Ok(())
             }
         }

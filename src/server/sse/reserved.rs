@@ -122,7 +122,7 @@ pub(in crate::server) async fn reserve(
     }
 }
 
-fn begin(state: &State, context: &Request, place: LiveSlot) -> String {
+fn begin(state: &State, context: &Request, slot: LiveSlot) -> String {
     let token = URL_SAFE_NO_PAD.encode(rand::random::<[u8; 24]>());
     let reader = state.unread.reader(context.address);
     let (out, queue) = queue(reader.clone());
@@ -133,7 +133,7 @@ fn begin(state: &State, context: &Request, place: LiveSlot) -> String {
         out,
         reader,
         queue: Mutex::new(Some(queue)),
-        _slot: place,
+        _slot: slot,
     };
     state.reservations.lock().insert(digest(&token), Arc::new(reserved));
     let (reservations, timeout, reserved_token) =

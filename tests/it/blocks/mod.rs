@@ -96,7 +96,7 @@ async fn a_block_severs_follows_and_memberships_in_both_directions() {
 }
 
 #[tokio::test]
-async fn what_a_block_has_severed_stays_severed() {
+async fn relations_ended_by_a_block_are_not_restored() {
     let app = TestApp::start().await;
     let ([ada, bea], lists) = connected(&app).await;
     block(&ada, &bea.id).await;

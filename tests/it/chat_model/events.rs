@@ -33,8 +33,8 @@ pub(super) struct Stream {
     events: ChatEvents,
 }
 
-/// Whether events of a chat come to a viewer.
-fn is_heard(model: &Model, chat: &Chat, viewer: usize) -> bool {
+/// Whether a viewer receives the events of a chat.
+fn receives_events(model: &Model, chat: &Chat, viewer: usize) -> bool {
     chat.member(viewer).is_some_and(|member| member.state == State::Active) && !model.is_separated(chat)
 }
 
@@ -84,7 +84,7 @@ impl Model {
             // The last member ends the chat without a row.
             return vec![format!("left {} p{viewer}", end.unwrap_or(before.rows.len()) + 1)];
         }
-        if !is_heard(self, after, viewer) {
+        if !receives_events(self, after, viewer) {
             return Vec::new();
         }
         let readable = self.readable(viewer, at);
@@ -113,7 +113,7 @@ impl Play {
         }
     }
 
-    /// Compares what comes to the open subscriptions after an operation; what the viewer did itself, positions and typing are left out.
+    /// Compares the events that open subscriptions receive after an operation, except those of the viewer's own changes, positions and typing.
     pub(super) async fn check_events(&mut self, before: &Model, operation: &Operation) {
         self.settle().await;
         if let Operation::React(_, (chat, row), _) | Operation::Unreact(_, (chat, row), _) = operation {

@@ -6,7 +6,7 @@ use crate::privacy_model::model::{Model as Relations, PEOPLE};
 /// The texts that one may write before the other of a direct chat has accepted it.
 const BEFORE_ACCEPTANCE: u64 = 3;
 /// A time that never comes.
-pub(super) const FOR_GOOD: u64 = u64::MAX;
+pub(super) const UNTIL_UNMUTED: u64 = u64::MAX;
 
 /// What a member has done with a chat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +27,10 @@ pub(super) enum Role {
 
 /// The list of an active member that has the chat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Listing {
     Inbox,
     Archive,
-    Nowhere,
+    Unlisted,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub(super) struct Member {
     by: usize,
     /// The time of the newest activity.
     pub(super) activity: usize,
-    pub(super) place: Place,
+    pub(super) listing: Listing,
     /// In ms; 0 for none.
     pub(super) muted_until: u64,
     /// Texts that the member has written to one who had not accepted.
@@ -103,7 +103,7 @@ pub(super) enum Expected {
     Done,
     /// A user error with one of these codes: the rulings do not say which check comes first.
     Refused(Vec<&'static str>),
-    /// A user error for each of these places of the input.
+    /// A user error for each of these paths of the input.
     Rows(Vec<(&'static str, usize)>),
     /// The rulings leave open what happens.
     Open,
@@ -129,8 +129,8 @@ impl Row {
 
 impl Member {
     fn new(user: usize, role: Role, state: State, by: usize, time: usize) -> Self {
-        let (place, activity) = (Place::Inbox, time);
-        Self { user, role, state, first: 1, seen: 0, delivered: 0, by, activity, place, muted_until: 0, texts: 0 }
+        let (listing, activity) = (Listing::Inbox, time);
+        Self { user, role, state, first: 1, seen: 0, delivered: 0, by, activity, listing, muted_until: 0, texts: 0 }
     }
 
     /// Whether the chat exists for the member.
@@ -256,20 +256,20 @@ impl Model {
                 }
             }
             O::Mute(by, chat, until) => {
-                let until = until.map_or(FOR_GOOD, |seconds| self.now.saturating_add_signed(seconds * 1000));
+                let until = until.map_or(UNTIL_UNMUTED, |seconds| self.now.saturating_add_signed(seconds * 1000));
                 self.chats[*chat].member_mut(*by).muted_until = until;
             }
             O::Unmute(by, chat) => self.chats[*chat].member_mut(*by).muted_until = 0,
             O::Archive(by, chat, is_archived) => {
                 let member = self.chats[*chat].member_mut(*by);
-                if member.place != Place::Nowhere {
-                    member.place = if *is_archived { Place::Archive } else { Place::Inbox };
+                if member.listing != Listing::Unlisted {
+                    member.listing = if *is_archived { Listing::Archive } else { Listing::Inbox };
                 }
             }
             O::Clear(by, chat) => {
                 let newest = self.chats[*chat].rows.len();
                 let member = self.chats[*chat].member_mut(*by);
-                (member.first, member.seen, member.delivered, member.place) = (newest + 1, newest, newest, Place::Nowhere);
+                (member.first, member.seen, member.delivered, member.listing) = (newest + 1, newest, newest, Listing::Unlisted);
             }
             O::Accept(by, chat) => self.chats[*chat].member_mut(*by).state = State::Active,
             O::Decline(by, chat) => self.decline(*by, *chat),
@@ -294,8 +294,8 @@ impl Model {
             return;
         };
         let member = self.chats[chat].member_mut(a);
-        if !member.is_shown() || member.place == Place::Nowhere {
-            (member.activity, member.place) = (time, Place::Inbox);
+        if !member.is_shown() || member.listing == Listing::Unlisted {
+            (member.activity, member.listing) = (time, Listing::Inbox);
         }
         member.state = State::Active;
     }
@@ -325,8 +325,8 @@ impl Model {
         for (member, _) in members.iter_mut().zip(hidden).filter(|(member, is_hidden)| member.is_shown() && !is_hidden) {
             member.activity = time;
             let returns = row.kind == Kind::Text && (member.user == row.sender || member.muted_until <= now);
-            if member.place == Place::Nowhere || (member.place == Place::Archive && returns) {
-                member.place = Place::Inbox;
+            if member.listing == Listing::Unlisted || (member.listing == Listing::Archive && returns) {
+                member.listing = Listing::Inbox;
             }
         }
         self.chats[chat].rows.push(row);

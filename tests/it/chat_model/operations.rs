@@ -44,7 +44,7 @@ pub(super) enum Operation {
     SetRole(usize, usize, usize, Role),
     Leave(usize, usize),
     Rename(usize, usize, String),
-    /// For some seconds, or for good.
+    /// For some seconds, or until it is unmuted.
     Mute(usize, usize, Option<i64>),
     Unmute(usize, usize),
     Archive(usize, usize, bool),
@@ -170,10 +170,10 @@ impl Dice<'_> {
         self.below(PEOPLE)
     }
 
-    /// A chat that lives, and seldom any.
+    /// A chat that exists; seldom one that has ended.
     fn chat(&mut self) -> usize {
-        let living: Vec<usize> = (0..self.model.chats.len()).filter(|at| !self.model.chats[*at].members.is_empty()).collect();
-        match living.choose(self.random) {
+        let existing: Vec<usize> = (0..self.model.chats.len()).filter(|at| !self.model.chats[*at].members.is_empty()).collect();
+        match existing.choose(self.random) {
             Some(chat) if !self.chance(2) => *chat,
             _ => self.below(self.model.chats.len()),
         }

@@ -1,6 +1,6 @@
 //! What an account reads, by the model.
 
-use super::model::{Chat, FOR_GOOD, Kind, Member, Model, Place, Role, Row, State};
+use super::model::{Chat, Kind, Listing, Member, Model, Role, Row, State, UNTIL_UNMUTED};
 use super::operations::date_time;
 use serde_json::{Value, json};
 
@@ -36,8 +36,8 @@ impl Model {
     /// The chats of a list, the latest activity first.
     pub(super) fn list(&self, viewer: usize, list: List) -> Vec<usize> {
         let is_in = |member: &Member| match list {
-            List::Inbox => member.state == State::Active && member.place == Place::Inbox,
-            List::Archived => member.state == State::Active && member.place == Place::Archive,
+            List::Inbox => member.state == State::Active && member.listing == Listing::Inbox,
+            List::Archived => member.state == State::Active && member.listing == Listing::Archive,
             List::Requests => member.state == State::Request,
         };
         let member = |at: usize| self.chats[at].member(viewer).filter(|member| is_in(member));
@@ -98,7 +98,7 @@ impl Model {
         let chat = &self.chats[at];
         let Some(member) = chat.shown(viewer) else { return Value::Null };
         let until = match member.muted_until {
-            until if until == FOR_GOOD || !self.is_muted(member) => Value::Null,
+            until if until == UNTIL_UNMUTED || !self.is_muted(member) => Value::Null,
             until => json!(date_time(until)),
         };
         let peer = if chat.is_direct() { self.login(viewer, chat.peer(viewer).user) } else { Value::Null };
@@ -114,7 +114,7 @@ impl Model {
             "viewerUnreadCount": self.unread(chat, member).len(),
             "viewerHasMuted": self.is_muted(member),
             "viewerMutedUntil": until,
-            "viewerHasArchived": member.place == Place::Archive,
+            "viewerHasArchived": member.listing == Listing::Archive,
             "daysAfterSeen": chat.days,
             "viewerMember": { "role": name(member.role), "seenSequence": member.seen, "deliveredSequence": member.delivered },
             "members": self.members(viewer, chat),

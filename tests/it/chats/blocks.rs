@@ -48,7 +48,7 @@ async fn a_block_closes_a_direct_chat() {
 }
 
 #[tokio::test]
-async fn who_blocks_begins_no_chat() {
+async fn an_account_cannot_start_a_chat_with_one_that_it_blocks() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     block(&ada, &bea).await;

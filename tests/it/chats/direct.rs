@@ -53,7 +53,7 @@ async fn the_other_has_the_chat_from_the_first_row_on() {
 }
 
 #[tokio::test]
-async fn who_begins_a_direct_chat_is_its_first_member() {
+async fn the_account_that_starts_a_direct_chat_is_its_first_member() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let [cyd, dan] = app.users(["cyd", "dan"]).await;

@@ -72,7 +72,7 @@ async fn joining_writes_a_row_for_each() {
 }
 
 #[tokio::test]
-async fn roles_decide_who_may_what() {
+async fn roles_determine_permissions() {
     let app = TestApp::start().await;
     let [ada, bea, cyd, dan] = app.users(["ada", "bea", "cyd", "dan"]).await;
     for other in [&bea, &cyd, &dan] {

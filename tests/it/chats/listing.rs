@@ -92,7 +92,7 @@ async fn a_text_brings_a_chat_back_from_the_archive() {
 }
 
 #[tokio::test]
-async fn a_deleted_history_is_gone_for_the_viewer_alone() {
+async fn a_history_is_deleted_for_the_viewer_only() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     befriend(&ada, &bea).await;

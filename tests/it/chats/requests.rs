@@ -5,7 +5,7 @@ use crate::support::TestApp;
 use serde_json::json;
 
 #[tokio::test]
-async fn what_a_stranger_sends_waits() {
+async fn a_message_of_a_stranger_is_a_request() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let chat = start(&ada, &bea).await;
@@ -39,7 +39,7 @@ async fn what_a_stranger_sends_waits() {
 }
 
 #[tokio::test]
-async fn a_declined_direct_chat_is_told_to_nobody() {
+async fn declining_a_direct_chat_sends_no_event_to_the_other_account() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let chat = start(&ada, &bea).await;
@@ -80,7 +80,7 @@ async fn answering_accepts() {
 }
 
 #[tokio::test]
-async fn who_may_write_is_asked_once() {
+async fn who_may_write_is_checked_only_when_a_chat_starts() {
     let app = TestApp::start().await;
     for (setting, stranger, followed, friend) in [
         ("EVERYONE", true, true, true),
@@ -111,7 +111,7 @@ async fn who_may_write_is_asked_once() {
             assert_eq!(codes(&sender, "CreateGroupChat", input).await, expected, "{setting} {role}");
         }
     }
-    // What was begun before is asked at the first text, and stays open after it.
+    // A chat that was started before the setting changed is checked at its first text, and not again.
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let chat = start(&ada, &bea).await;
     run_ok(&bea, "UpdateChatSettings", json!({ "whoMayWrite": "NOBODY" })).await;

@@ -174,7 +174,7 @@ async fn a_chat_says_more_or_less_than_the_server() {
 }
 
 #[tokio::test]
-async fn days_hold_for_what_was_seen_before_they_were_set() {
+async fn retention_days_apply_to_messages_seen_before_they_were_set() {
     let app = TestApp::start().await;
     let ([ada, bea], chat) = two(&app).await;
     send(&ada, &chat, "one").await;
@@ -245,7 +245,7 @@ async fn every_member_holds_rows_back() {
 }
 
 #[tokio::test]
-async fn who_has_not_accepted_holds_rows_back() {
+async fn members_who_have_not_accepted_delay_the_deletion_of_rows() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let chat = start(&ada, &bea).await;
@@ -384,7 +384,7 @@ async fn unread_texts_past_the_most_count_for_nobody() {
 }
 
 #[tokio::test]
-async fn who_may_set_the_retention_and_to_what() {
+async fn retention_can_be_set_by_permitted_members_within_its_range() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     befriend(&ada, &bea).await;

@@ -158,7 +158,7 @@ async fn a_text_that_is_sent_again_is_the_latest_activity() {
 }
 
 #[tokio::test]
-async fn a_key_is_remembered_longer_than_the_chat_remembers_its_texts() {
+async fn an_idempotency_key_is_kept_longer_than_the_recent_texts_of_a_chat() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     befriend(&ada, &bea).await;

@@ -38,10 +38,10 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The selection of a list with `@` in the place of the arguments and the selection of its connection, and the selection of a node.
+    /// The selection of a list with `@` instead of the arguments and the selection of its connection, and the selection of a node.
     fn selection(&self, list: List) -> (String, &'static str) {
         const ENTRY: &str = "repostedBy { login } status { message }";
-        const PLACE: &str = "depth replyCount status { message }";
+        const REPLY: &str = "depth replyCount status { message }";
         let of_status =
             |at: usize, field: &str| format!("node(id: {:?}) {{ ... on Status {{ list: {field} }} }}", self.world.statuses[at]);
         match list {
@@ -58,8 +58,8 @@ impl Reader<'_> {
             List::Mentions => ("viewerMentions { list: entries(@) }".to_owned(), ENTRY),
             List::Pins(of) => (format!("user(login: \"p{of}\") {{ list: pinnedStatuses {{ message }} }}"), ""),
             List::Bookmarks => ("list: viewerBookmarks(@)".to_owned(), "message"),
-            List::Ancestors(at) => (of_status(at, "ancestors(@)"), PLACE),
-            List::Replies(at, sort) => (of_status(at, &format!("replies(sort: {sort}, @)")), PLACE),
+            List::Ancestors(at) => (of_status(at, "ancestors(@)"), REPLY),
+            List::Replies(at, sort) => (of_status(at, &format!("replies(sort: {sort}, @)")), REPLY),
             List::Quotes(at) => (of_status(at, "quotes(@)"), "message"),
             List::Reposters(at) => (of_status(at, "reposters(@)"), "login"),
             List::Edits(at) => (of_status(at, "edits(@)"), "message"),
@@ -144,7 +144,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or("-").to_owned()
 }
 
-/// The line of a node: a place in a conversation, an account, a text, or an entry of a timeline.
+/// The line of a node: an entry of a conversation, an account, a text, or an entry of a timeline.
 fn line(node: &Value) -> String {
     if let Some(depth) = node.get("depth") {
         return format!("{depth} {} {}", node["replyCount"], text(&node["status"]["message"]));

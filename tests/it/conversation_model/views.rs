@@ -153,7 +153,7 @@ impl Model {
         let is_reposted = |by: usize, at: usize| {
             let is_named =
                 by == viewer || self.relations.can_name(viewer, by, by) && !self.relations.mutes.contains(&(viewer, by));
-            shows_reposts_of(by) && is_named && self.repost_stands(viewer, by, at) && self.can_deliver(viewer, at)
+            shows_reposts_of(by) && is_named && self.repost_is_visible(viewer, by, at) && self.can_deliver(viewer, at)
         };
         let reposts = self.reposts.iter().filter(|((by, at), _)| is_reposted(*by, *at));
         all.extend(reposts.map(|((by, at), time)| (*time, *at, Some(*by))));
@@ -167,7 +167,7 @@ impl Model {
     }
 
     /// Whether a repost exists, and the viewer sees its status.
-    fn repost_stands(&self, viewer: usize, by: usize, at: usize) -> bool {
+    fn repost_is_visible(&self, viewer: usize, by: usize, at: usize) -> bool {
         self.is_public(at) && !self.relations.is_blocked_between(self.author(at), by) && self.can_view(viewer, at)
     }
 
@@ -176,7 +176,7 @@ impl Model {
         let own = own.filter(|at| replies || self.statuses[*at].parent.is_none());
         let mut all: Vec<(usize, String)> = own.map(|at| (self.statuses[at].time, self.message(at))).collect();
         if reposts && self.relations.can_read_profile(viewer, of) {
-            let shown = self.reposts.iter().filter(|((by, at), _)| *by == of && self.repost_stands(viewer, of, *at));
+            let shown = self.reposts.iter().filter(|((by, at), _)| *by == of && self.repost_is_visible(viewer, of, *at));
             all.extend(shown.map(|((by, at), time)| (*time, format!("p{by}: {}", self.message(*at)))));
         }
         all.sort_unstable_by_key(|(time, _)| Reverse(*time));
@@ -191,7 +191,7 @@ impl Model {
         all.into_iter().map(|(_, at)| at).filter(|at| reads && self.can_view(viewer, *at)).collect()
     }
 
-    /// The place of a status in a conversation: its depth, the number of its replies, and its text if the viewer sees it.
+    /// The entry of a status in a conversation: its depth, the number of its replies, and its text if the viewer sees it.
     fn entry(&self, viewer: usize, at: usize) -> String {
         let text = if self.can_view(viewer, at) { self.message(at) } else { "-".to_owned() };
         format!("{} {} {text}", self.depth(at), self.reply_count(at))
@@ -208,17 +208,17 @@ impl Model {
         (of + 1..self.statuses.len()).filter(|at| self.statuses[*at].parent == Some(of)).collect()
     }
 
-    /// Whether the place of a status exists: the status is not deleted, or a place below it exists.
-    fn has_place(&self, at: usize) -> bool {
-        self.lives(at) || self.has_place_below(at)
+    /// Whether the entry of a status exists: the status is not deleted, or an entry below it exists.
+    fn has_entry(&self, at: usize) -> bool {
+        self.lives(at) || self.has_entry_below(at)
     }
 
-    fn has_place_below(&self, at: usize) -> bool {
-        self.children(at).into_iter().any(|child| self.has_place(child))
+    fn has_entry_below(&self, at: usize) -> bool {
+        self.children(at).into_iter().any(|child| self.has_entry(child))
     }
 
     fn replies(&self, viewer: usize, of: usize, sort: &str) -> Vec<usize> {
-        let is_shown = |at: &usize| self.can_view(viewer, *at) || self.has_place_below(*at);
+        let is_shown = |at: &usize| self.can_view(viewer, *at) || self.has_entry_below(*at);
         let mut all: Vec<usize> = self.children(of).into_iter().filter(is_shown).collect();
         match sort {
             "OLD" => {}
@@ -234,7 +234,7 @@ impl Model {
 
     fn reposters(&self, viewer: usize, at: usize) -> Vec<String> {
         let author = self.author(at);
-        let is_named = |by: usize| self.repost_stands(viewer, by, at) && self.relations.can_name(viewer, author, by);
+        let is_named = |by: usize| self.repost_is_visible(viewer, by, at) && self.relations.can_name(viewer, author, by);
         let mut all: Vec<(usize, usize)> = self
             .reposts
             .iter()

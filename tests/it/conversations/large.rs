@@ -104,7 +104,7 @@ async fn cost(app: &TestApp, viewer: &Actor, id: StatusId, list: &str) -> PageCo
 }
 
 #[tokio::test]
-async fn a_page_of_a_large_conversation_costs_what_one_of_a_small_one_costs() {
+async fn a_page_of_a_large_conversation_costs_as_much_as_one_of_a_small_one() {
     let app = TestApp::without_client_cache(Config::default()).await;
     let [author, viewer] = app.users(["author", "viewer"]).await;
     let (replies, depth) = large();

@@ -14,7 +14,7 @@ async fn chain(by: &Actor, length: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_reply_has_its_place_in_the_conversation() {
+async fn a_reply_has_an_entry_in_the_conversation() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let root = ada.post("root").await;
@@ -23,11 +23,11 @@ async fn a_reply_has_its_place_in_the_conversation() {
     let query = "query($id: ID!) { node(id: $id) { ... on Status { conversationId replyCount replyPolicy viewerCanReply
         replyTo { id depth replyCount status { id author { login } } } } } }";
     let of = async |id: &str| bea.gql(query, json!({ "id": id })).await["data"]["node"].clone();
-    let place = of(&below).await["replyTo"]["id"].clone();
+    let entry_id = of(&below).await["replyTo"]["id"].clone();
     assert_eq!(
         of(&below).await,
         json!({ "conversationId": root, "replyCount": 0, "replyPolicy": "EVERYONE", "viewerCanReply": true,
-            "replyTo": { "id": place, "depth": 1, "replyCount": 1, "status": { "id": first, "author": { "login": "bea" } } } })
+            "replyTo": { "id": entry_id, "depth": 1, "replyCount": 1, "status": { "id": first, "author": { "login": "bea" } } } })
     );
     let of_root = of(&root).await;
     assert_eq!(
@@ -36,8 +36,8 @@ async fn a_reply_has_its_place_in_the_conversation() {
     );
     let entry = "query($id: ID!) { node(id: $id) { id ... on ConversationEntry { depth replyCount status { message }
         replies { edges { node { status { message } } } } } } }";
-    let found = bea.gql(entry, json!({ "id": place })).await["data"]["node"].clone();
-    assert_eq!((&found["id"], &found["depth"], &found["status"]["message"]), (&place, &json!(1), &json!("first")));
+    let found = bea.gql(entry, json!({ "id": entry_id })).await["data"]["node"].clone();
+    assert_eq!((&found["id"], &found["depth"], &found["status"]["message"]), (&entry_id, &json!(1), &json!("first")));
     assert_eq!(messages(&found["replies"]), ["below"]);
     let user = "{ user(login: \"bea\") { statusesCount profileTimeline { entries { edges { node { status { message } } } } } } }";
     let user = ada.gql(user, json!({})).await["data"]["user"].clone();
@@ -106,26 +106,26 @@ async fn replies_have_three_orders_and_the_likes_are_followed() {
     assert_eq!(wrong["errors"][0]["extensions"]["code"], "BAD_USER_INPUT");
     bea.mutate_ok("deleteAccount", json!({ "password": "correct horse" }), "").await;
     app.drain_journal().await;
-    assert_eq!(all_pages(&cyd, &root, "replies", None, 3).await.concat(), "----", "places with replies below");
+    assert_eq!(all_pages(&cyd, &root, "replies", None, 3).await.concat(), "----", "entries with replies below");
     assert_eq!(findings(&app.app).await, [""; 0]);
 }
 
 #[tokio::test]
-async fn the_place_of_a_deleted_status_goes_with_the_last_place_below_it() {
+async fn the_entry_of_a_deleted_status_is_removed_with_the_last_entry_below_it() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let ids = chain(&ada, 5).await;
     let side = reply(&bea, &ids[2], "side").await;
-    let place = async |of: &str| {
+    let entry_id = async |of: &str| {
         let entry = field(&bea, of, "replyTo { id }").await;
         entry["id"].as_str().expect("an id").to_owned()
     };
-    let places = [place(&ids[2]).await, place(&ids[3]).await, place(&ids[4]).await];
+    let entry_ids = [entry_id(&ids[2]).await, entry_id(&ids[3]).await, entry_id(&ids[4]).await];
     let entry = async |at: usize| {
         let found = bea
             .gql(
                 "query($id: ID!) { node(id: $id) { ... on ConversationEntry { replyCount status { id } } } }",
-                json!({ "id": places[at] }),
+                json!({ "id": entry_ids[at] }),
             )
             .await;
         found["data"]["node"].clone()

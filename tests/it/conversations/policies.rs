@@ -13,7 +13,7 @@ fn refusal(code: &str) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn a_policy_refuses_those_whom_it_does_not_name() {
+async fn a_policy_refuses_accounts_that_it_does_not_include() {
     let app = TestApp::start().await;
     let [ada, followed, mentioned, other] = app.users(["ada", "followed", "mentioned", "other"]).await;
     ada.follow(&followed).await;
@@ -56,7 +56,7 @@ async fn the_root_refuses_below_itself_until_it_is_deleted() {
 }
 
 #[tokio::test]
-async fn a_reply_to_what_cannot_be_seen_is_refused_as_one_to_what_does_not_exist() {
+async fn replies_to_hidden_and_missing_statuses_are_refused_alike() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let (gone, hidden) = (ada.post("gone").await, ada.post("hidden").await);
@@ -68,7 +68,7 @@ async fn a_reply_to_what_cannot_be_seen_is_refused_as_one_to_what_does_not_exist
 }
 
 #[tokio::test]
-async fn a_repeated_reply_is_the_same_reply_also_when_its_parent_is_gone() {
+async fn a_repeated_reply_is_the_same_reply_also_after_its_parent_was_deleted() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let root = ada.post("root").await;

@@ -61,7 +61,7 @@ async fn list_timeline(viewer: &Actor, list: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_home_has_the_replies_among_those_whom_the_viewer_follows_now() {
+async fn a_home_has_the_replies_among_accounts_that_the_viewer_follows_now() {
     let app = TestApp::start().await;
     let [viewer, ada, bea, cyd] = app.users(["viewer", "ada", "bea", "cyd"]).await;
     for author in [&ada, &bea] {

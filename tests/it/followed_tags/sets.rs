@@ -54,7 +54,7 @@ async fn a_tag_is_followed_once_in_any_spelling_and_keeps_its_time() {
 }
 
 #[tokio::test]
-async fn what_is_no_tag_is_refused() {
+async fn a_text_that_is_no_tag_is_refused() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let list = ada.mutate_ok("createUserList", json!({ "name": "L" }), "userList { id }").await["userList"]["id"].clone();

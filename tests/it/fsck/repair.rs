@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use waxwing::cli::fsck::{RepairProgress, RepairReport, repair};
 
 /// Findings that an operator must decide: these stay, all others are repaired.
-const LEFT: &[&str] = &[
+const UNREPAIRABLE: &[&str] = &[
     "secret:{cursor}: is not 16 bytes long",
     "world:{demo}: loading the demo data was not completed: load it again",
     "world:{demo}: its fields are not a name, a time and a state",
@@ -38,12 +38,12 @@ const LEFT: &[&str] = &[
 ];
 
 /// An entry in a wrong part of the journal is claimed repeatedly and never acknowledged.
-const LATER: &str = "is overdue: does a server run?";
+const OVERDUE: &str = "is overdue: does a server run?";
 /// Such an entry names only its owner: the accounts concerned follow from the values that the damage has written.
-const UNNAMED: &str = "has scores that are not ids";
+const UNNAMED_ACCOUNTS: &str = "has scores that are not ids";
 
 /// Keys that change by themselves, and the state of processes.
-const ELSEWHERE: &[&str] = &[
+const EXCLUDED_KINDS: &[&str] = &[
     "worker",
     "journal",
     "copies",
@@ -59,7 +59,7 @@ const ELSEWHERE: &[&str] = &[
     "pending",
 ];
 /// Fields that count changes, and times of notifications.
-const MOVING: &[&str] = &["edges", "relations", "told"];
+const EXCLUDED_FIELDS: &[&str] = &["edges", "relations", "told"];
 
 impl Scene {
     async fn repair(&self, dry_run: bool) -> RepairReport {
@@ -88,7 +88,7 @@ pub(super) fn values_of(redis: &RedisServer) -> BTreeMap<String, String> {
                 let fields: BTreeMap<Vec<u8>, Vec<u8>> = redis.run(&["HGETALL", key]);
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
                 let fields = fields.iter().map(|(field, value)| (text(field), text(value)));
-                format!("{:?}", fields.filter(|(field, _)| !MOVING.contains(&field.as_str())).collect::<Vec<_>>())
+                format!("{:?}", fields.filter(|(field, _)| !EXCLUDED_FIELDS.contains(&field.as_str())).collect::<Vec<_>>())
             }
             "zset" => read(&["ZRANGE", key, "0", "-1", "WITHSCORES"]),
             "string" => read(&["GET", key]),
@@ -97,7 +97,7 @@ pub(super) fn values_of(redis: &RedisServer) -> BTreeMap<String, String> {
         }
     };
     let keys = redis.keys();
-    let kept = keys.iter().filter(|key| !ELSEWHERE.iter().any(|kind| key.starts_with(&format!("{kind}:"))));
+    let kept = keys.iter().filter(|key| !EXCLUDED_KINDS.iter().any(|kind| key.starts_with(&format!("{kind}:"))));
     kept.map(|key| (key.clone(), value(key))).collect()
 }
 
@@ -108,14 +108,14 @@ fn ids(lines: &[String]) -> impl Iterator<Item = String> {
 }
 
 fn stays(line: &str, scene: &Scene) -> bool {
-    LEFT.iter().any(|left| line.contains(&scene.substitute(left)))
+    UNREPAIRABLE.iter().any(|left| line.contains(&scene.substitute(left)))
 }
 
 /// Damages the store, and repairs it, for each case. Checks that only findings for the operator are left, and that no key changes that no finding names.
 async fn check_cases(cases: &[Case]) {
     let mut wrong = Vec::new();
     let scene = Scene::create_with_votes_published().await;
-    let sound = scene.app.redis.snapshot();
+    let intact = scene.app.redis.snapshot();
     let before = scene.values();
     // A key that is not valid UTF-8 cannot be listed.
     for (commands, expected) in cases.iter().filter(|(commands, _)| !commands.iter().any(|it| it.contains("255"))) {
@@ -132,13 +132,13 @@ async fn check_cases(cases: &[Case]) {
         }
         // A minute later there are no findings that were too young before.
         scene.app.clock.advance(120_000);
-        let is_late = |line: &String| !stay.contains(line) && !line.ends_with(LATER);
+        let is_late = |line: &String| !stay.contains(line) && !line.ends_with(OVERDUE);
         let late: Vec<String> = scene.findings(QUICK).await.into_iter().filter(is_late).collect();
         if !late.is_empty() && unrepaired == stay {
             wrong.push(format!("{commands:?}\n  shows later {late:#?}"));
         }
         let mut named = expected.clone();
-        if expected.iter().any(|line| line.ends_with(UNNAMED)) {
+        if expected.iter().any(|line| line.ends_with(UNNAMED_ACCOUNTS)) {
             named.extend(commands.iter().map(|command| scene.substitute(command)));
         }
         let after = scene.values();
@@ -151,7 +151,7 @@ async fn check_cases(cases: &[Case]) {
                 wrong.push(format!("{commands:?}\n  changed {key}\n  from {value}\n  to {:?}", after.get(key)));
             }
         }
-        scene.app.redis.restore(&sound);
+        scene.app.redis.restore(&intact);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -248,14 +248,14 @@ const OF_ONE_REMEDY: &[(&[&str], &str)] = &[
     (&["HSET list:{$list} uid $bob"], "settle a list"),
     (
         &["EVAL|local all = redis.call('ZRANGE', KEYS[1], 0, -1) redis.call('ZREM', KEYS[1], all[#all])|1|replies:{$second}:new"],
-        "put a comment into its thread",
+        "add a comment to the orders of its thread",
     ),
 ];
 
 #[tokio::test]
 async fn each_repair_restores_the_previous_data() {
     let scene = Scene::create_with_votes_published().await;
-    let (sound, before) = (scene.app.redis.snapshot(), scene.values());
+    let (intact, before) = (scene.app.redis.snapshot(), scene.values());
     let mut wrong = Vec::new();
     for (commands, remedy) in OF_ONE_REMEDY {
         scene.run_commands(commands);
@@ -266,7 +266,7 @@ async fn each_repair_restores_the_previous_data() {
         if !repaired.left.is_empty() || !repaired.done.contains_key(remedy) || !changed.is_empty() {
             wrong.push(format!("{commands:?}: changed {changed:?}, {repaired:?}"));
         }
-        scene.app.redis.restore(&sound);
+        scene.app.redis.restore(&intact);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -111,7 +111,7 @@ async fn expect(all: &mut [LiveSubscription], marker: &str, expected: [&[String]
 }
 
 #[tokio::test]
-async fn events_go_to_the_audience_and_those_who_lose_a_status_are_notified() {
+async fn events_are_sent_to_the_audience_and_deletions_to_accounts_that_lose_a_status() {
     let scene = Scene::start().await;
     let marker = &scene.marker;
     let mut live = scene.subscribe(None).await;
@@ -158,7 +158,7 @@ async fn events_go_to_the_audience_and_those_who_lose_a_status_are_notified() {
     marker.post("9").await;
     expect(&mut live, "+9", [&lost, none, none, &minus(&of_list), none, none, none, none]).await;
     drop(live);
-    // A client that resumes is judged by now: the status that was deleted was never posted for it, and each who could see it learns that it is gone.
+    // Events of a client that resumes show the present state: a deleted status is not sent as posted, and each viewer who could see it receives its deletion.
     let mut resumed = scene.subscribe(Some(&begin)).await;
     for (at, stream) in resumed.iter_mut().enumerate() {
         let mut received = Vec::new();
@@ -191,7 +191,7 @@ async fn completes(mut stream: LiveSubscription) {
 }
 
 #[tokio::test]
-async fn a_thread_completes_for_those_who_lose_its_status() {
+async fn a_thread_completes_for_viewers_who_can_no_longer_see_its_status() {
     let scene = Scene::start().await;
     let server = scene.app.sibling().await;
     let status = scene.author.post("for everyone").await;

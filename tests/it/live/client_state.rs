@@ -323,7 +323,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn folding_the_events_gives_what_a_read_gives_under_faults() {
+async fn applying_the_events_gives_the_result_of_a_read_under_faults() {
     let seed = number("WAXWING_FOLDING_SEED").unwrap_or_else(|| rand::random_range(0..1_000_000));
     let duration = Duration::from_secs(number("WAXWING_FOLDING_SECONDS").unwrap_or(8));
     println!("seed {seed}");

@@ -77,7 +77,7 @@ async fn a_resumed_stream_receives_missed_edits_with_the_text_of_today() {
 }
 
 #[tokio::test]
-async fn an_edit_is_delivered_to_those_who_can_see_the_status() {
+async fn an_edit_is_delivered_to_viewers_who_can_see_the_status() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     for follower in [&bea, &cyd] {

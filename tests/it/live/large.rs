@@ -1,6 +1,6 @@
 //! Large filters: the limit of filter entries of an account or an address, their cost, and their release.
 
-use super::is_quiet;
+use super::is_closable;
 use crate::support::{EventStream, HttpResponse, PROTOCOL, Socket, TestApp, TestServer};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -96,7 +96,7 @@ async fn filter_entries_of_an_account_or_address_are_limited_across_transports()
     drop(socket);
     wait_for_held_entries(&app, 0).await;
     let began = Instant::now();
-    while !is_quiet(&app).await {
+    while !is_closable(&app).await {
         assert!(began.elapsed() < Duration::from_secs(20), "a subscriber is left");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

@@ -175,7 +175,7 @@ pub(crate) struct Event {
 }
 
 /// Returns whether no subscriber is left, in this process and in Redis.
-async fn is_quiet(app: &TestApp) -> bool {
+async fn is_closable(app: &TestApp) -> bool {
     let channels: Vec<String> = app.redis.run(&["PUBSUB", "SHARDCHANNELS"]);
     app.app.extension::<Hub>().is_idle() && channels.is_empty()
 }
@@ -238,7 +238,7 @@ async fn nothing_is_published_without_subscribers() {
         assert_eq!(subscription.next_events(1).await, ["+Tea"]);
     }
     for _ in 0..500 {
-        if is_quiet(&app).await {
+        if is_closable(&app).await {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;

@@ -76,7 +76,7 @@ async fn thread(app: &TestServer, actor: Option<&Actor>, status: &str) -> LiveSu
 }
 
 #[tokio::test]
-async fn threads_of_an_account_that_becomes_private_complete_for_those_who_do_not_follow_it() {
+async fn threads_of_an_account_that_becomes_private_complete_for_viewers_who_do_not_follow_it() {
     let app = TestApp::start().await;
     let server = app.sibling().await;
     let [ada, bea, cy] = app.users(["ada", "bea", "cy"]).await;

@@ -101,7 +101,7 @@ async fn each_step_of_a_repost_is_received_and_resumed() {
 }
 
 #[tokio::test]
-async fn what_hides_a_repost_hides_its_events() {
+async fn the_events_of_a_hidden_repost_are_not_delivered() {
     let app = TestApp::start().await;
     let [ada, bea, cyd, dan] = app.users(["ada", "bea", "cyd", "dan"]).await;
     for followed in [&bea, &dan] {

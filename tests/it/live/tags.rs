@@ -100,7 +100,7 @@ async fn the_stream_of_a_tag_has_statuses_that_enter_and_leave_its_timeline() {
 }
 
 #[tokio::test]
-async fn what_is_no_tag_cannot_be_subscribed_to_and_mentions_need_a_session() {
+async fn a_text_that_is_no_tag_cannot_be_subscribed_to_and_mentions_need_a_session() {
     let app = TestApp::start().await;
     let no_tag = open(&app, None, "tagTimelineEvents(name: \"two words\",)", None).await;
     assert_eq!(refusal(no_tag).await, "BAD_USER_INPUT");
@@ -139,7 +139,7 @@ async fn mentions_come_from_those_whose_statuses_the_viewer_can_see() {
 }
 
 #[tokio::test]
-async fn a_home_and_a_list_receive_what_their_tags_bring() {
+async fn a_home_and_a_list_receive_the_statuses_of_their_tags() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;

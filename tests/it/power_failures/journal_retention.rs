@@ -154,7 +154,7 @@ async fn young_entries_are_not_compared_without_a_restart() {
 
 /// An entry that cannot become a dead letter, since there are too many, keeps its copies; so does a retried dead letter.
 #[tokio::test]
-async fn an_entry_that_stays_or_comes_back_has_its_copies() {
+async fn an_entry_that_is_kept_or_requeued_has_its_copies() {
     let (app, ..) = cluster_with_two_users().await;
     let author = waxwing::base::ids::UserId(5);
     journal::enqueue(&app.app, Task::Status { author, status: waxwing::base::ids::StatusId(6) }).await.expect("a store");

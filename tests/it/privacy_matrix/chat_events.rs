@@ -6,7 +6,7 @@ use crate::live::chats::ChatEvents;
 use crate::support::Actor;
 use serde_json::{Value, json};
 
-/// What comes to the viewers member, blocked, blocker, later, removed, left, declined and never after each step: an event of the group, or of the direct chat
+/// What the viewers member, blocked, blocker, later, removed, left, declined and never receive after each step: an event of the group, or of the direct chat
 /// with the author.
 const STEPS: [(&str, [&str; 8]); 21] = [
     ("remove", ["left 5 removed", "left 5 removed", "left 5 removed", "", "left 5 removed", "left 5 removed", "", ""]),
@@ -87,7 +87,7 @@ async fn act(world: &World, step: &str, another: &Actor) {
     }
 }
 
-/// Runs a step in each direct chat of the author. While a block stands, only its own deletions and positions work.
+/// Runs a step in each direct chat of the author. While a block exists, only its own deletions and positions work.
 async fn act_directly(world: &World, step: &str, sent: &mut [Option<String>; 8]) {
     for viewer in &VIEWERS[..7] {
         let at = *viewer as usize;
@@ -107,7 +107,7 @@ async fn act_directly(world: &World, step: &str, sent: &mut [Option<String>; 8])
 }
 
 #[tokio::test]
-async fn open_subscriptions_to_chats_deliver_what_the_rulings_say() {
+async fn open_subscriptions_to_chats_deliver_the_events_of_the_privacy_matrix() {
     let mut world = World::begin().await;
     let another = world.app.user("another").await;
     befriend(&another, &world.host).await;

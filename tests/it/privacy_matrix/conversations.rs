@@ -138,10 +138,10 @@ impl Row<'_> {
             }
             check("quotes", texts(&hosted["quotes"], "/id").contains(&of.quoting.as_str()));
         }
-        // A hidden reply has a place only above other places.
-        let places = hosted["old"]["edges"].as_array().map_or(0, Vec::len);
+        // A hidden reply has an entry only above other entries.
+        let entries = hosted["old"]["edges"].as_array().map_or(0, Vec::len);
         let shown = AUDIENCES.into_iter().filter(|audience| self.model.can_view(*audience)).count();
-        assert_eq!(places, AUDIENCES.len() + shown, "{:?}: {hosted}", self.viewer);
+        assert_eq!(entries, AUDIENCES.len() + shown, "{:?}: {hosted}", self.viewer);
         assert_eq!(read["reposted"]["repostCount"], 1);
         let is_named = texts(&read["reposted"]["reposters"], "/login").contains(&login);
         matrix.check(self.cell("reposters", None), is_named, self.model.can_read_profile());

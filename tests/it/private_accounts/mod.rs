@@ -60,7 +60,7 @@ fn not_found() -> Value {
 }
 
 #[tokio::test]
-async fn following_a_private_account_asks_for_it() {
+async fn following_a_private_account_creates_a_request() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     set_private(&bea, true).await;
@@ -267,7 +267,7 @@ fn pretend_to_follow(app: &TestApp, actor: &Actor, kind: &str, count: usize) {
 }
 
 #[tokio::test]
-async fn an_asker_who_follows_as_many_as_possible_is_not_accepted() {
+async fn a_requester_at_the_limit_of_follows_is_not_accepted() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     set_private(&bea, true).await;

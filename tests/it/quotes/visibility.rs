@@ -51,7 +51,7 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn what_hides_a_quoted_status_can_be_undone() {
+async fn a_hidden_quoted_status_is_shown_again_after_the_reason_ends() {
     let scene = Scene::start().await;
     let nobody = scene.app.anonymous();
     let full = json!({ "message": "the quote", "isQuote": true, "quotedStatus": { "message": "quoted" } });

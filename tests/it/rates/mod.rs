@@ -329,7 +329,7 @@ const UNLIMITED: &[&str] = &[
     "startDirectChat",
 ];
 
-/// Number of requests that [`once`] is asked for of each limit: at least the number of its actions.
+/// Number of requests of [`once`] for each limit: at least the number of its actions.
 const KINDS: usize = 16;
 
 /// Sends every action of a limit twice, the second time without tokens; returns the mutations that were refused.

@@ -23,7 +23,7 @@ fn keys_of(app: &TestApp, kinds: &[&str]) -> Vec<String> {
 const KINDS: [&str; 3] = ["bookmarks", "bookmarkers", "pins"];
 
 #[tokio::test]
-async fn a_deleted_status_is_gone_from_all_bookmarks() {
+async fn a_deleted_status_is_removed_from_all_bookmarks() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     let (one, two) = (post(&app, &ada, "one").await, post(&app, &ada, "two").await);

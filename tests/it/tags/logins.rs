@@ -13,7 +13,7 @@ async fn log_in(app: &TestApp, login: &str) -> Actor {
 }
 
 #[tokio::test]
-async fn whoever_has_a_login_later_receives_no_mention_of_the_account_before() {
+async fn a_later_account_with_a_login_receives_no_mentions_of_the_former_one() {
     let app = TestApp::start().await;
     let [ada, before] = app.users(["ada", "bea"]).await;
     let [edited, kept, deleted] = [ada.post("one @bea").await, ada.post("two @bea").await, ada.post("three @bea").await];

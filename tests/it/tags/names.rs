@@ -79,7 +79,7 @@ fn assert_safe_keys(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn what_is_no_whole_tag_is_one_nowhere() {
+async fn a_text_that_is_no_whole_tag_is_a_tag_nowhere() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let list = ada.mutate_ok("createUserList", json!({ "name": "L" }), "userList { id }").await["userList"]["id"].clone();

@@ -270,7 +270,7 @@ impl Reason {
 }
 
 #[tokio::test]
-async fn what_is_hidden_costs_the_bytes_and_round_trips_of_what_does_not_exist() {
+async fn a_hidden_object_costs_the_bytes_and_round_trips_of_a_missing_one() {
     for reason in REASONS {
         let scene = Scene::start(TestApp::without_client_cache(Config::default()).await).await;
         let mut shown = Vec::new();
@@ -297,7 +297,7 @@ async fn what_is_hidden_costs_the_bytes_and_round_trips_of_what_does_not_exist()
 }
 
 #[tokio::test]
-async fn what_is_hidden_costs_what_does_not_exist() {
+async fn a_hidden_object_costs_as_much_as_a_missing_one() {
     for reason in REASONS {
         // On a cluster nothing is cached: a hidden object is read each time, and the reported work includes the read.
         let redis = Arc::new(RedisServer::single(SingleServerReason::ClientCache));

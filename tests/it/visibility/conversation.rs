@@ -1,4 +1,4 @@
-//! In conversations a status that the viewer cannot see looks like a deleted one: a place without a status, or no entry.
+//! In conversations a status that the viewer cannot see looks like a deleted one: an entry without a status, or no entry.
 
 use super::block;
 use crate::conversations::reply;

@@ -17,7 +17,7 @@ use waxwing::base::clock::DAY;
 use waxwing::base::count::SparseCount;
 use waxwing::base::day::Day;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
-use waxwing::base::ids::{AdId, CampaignId, CommentId, PlaceId, StatusId, UserId, UserListId};
+use waxwing::base::ids::{AdId, CampaignId, CommentId, ConversationEntryId, StatusId, UserId, UserListId};
 use waxwing::base::rate_limits::Limit;
 use waxwing::base::request::Request;
 use waxwing::domains::ads::{
@@ -165,8 +165,8 @@ impl World {
         publish_events(&app.app, &people, &status_ids).await;
         edit(&app.app, people[HEAVY], status_ids[0]).await;
         let reply = create_conversation(&app.app, &people, status_ids[0]).await.global();
-        let place = PlaceId { root: status_ids[0], status: status_ids[0] };
-        ids.insert("ConversationEntry", place.global_id().to_string());
+        let entry = ConversationEntryId { root: status_ids[0], status: status_ids[0] };
+        ids.insert("ConversationEntry", entry.global_id().to_string());
         ids.insert("Comment", create_thread(&app.app, &people, status_ids[0]).await.global());
         let website_key = create_campaigns(&app.app, people[HEAVY], status_ids[0], &mut ids).await;
         let chats = create_chats(&app.app, &people).await;

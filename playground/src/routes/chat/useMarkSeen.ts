@@ -22,7 +22,7 @@ export function useMarkSeen(chatId: string): (sequence: number) => void {
         const card = latest.current.latest.current.chats[chatId];
         const sequence = Math.min(visible.current, card?.newestSequence ?? 0);
         const isSeen = sequence <= (card?.viewerMember?.seenSequence ?? 0);
-        // The sender of a request is not told that it was seen.
+        // The sender of a request is not notified that it was seen.
         if (!card || isSeen || card.viewerState !== 'ACTIVE' || !isAttentive()) return;
         const { data } = await client.mutation(ChatMarkSeenDocument, { input: { chatId, sequence } }).toPromise();
         if (data?.result?.chat) latest.current.keepCounts(data.result.chat);

@@ -89,7 +89,7 @@ export function useOutbox(chats: Chats) {
 
 // A response that has not come by then is lost.
 const TIMEOUT_MS = 20_000;
-const LOST = 'The server has not answered.';
+const LOST = 'The server has not responded.';
 const timeout = () => new Promise<null>((resolve) => setTimeout(resolve, TIMEOUT_MS, null));
 
 // A browser may refuse storage: then the texts last as long as the page.

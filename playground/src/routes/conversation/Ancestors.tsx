@@ -3,11 +3,11 @@ import { useRef } from 'react';
 import type { StatusCardFragment } from '../../statuses/fragments/StatusCard.generated.ts';
 import type { StatusChange } from '../../statuses/LikeButton.tsx';
 import { MoreButton } from '../../ui/MoreButton.tsx';
-import { PlaceCard } from './PlaceCard.tsx';
-import type { Place } from './places.ts';
+import { EntryCard } from './EntryCard.tsx';
+import type { ConversationEntry } from './entries.ts';
 
 interface Props {
-  places: Place[];
+  entries: ConversationEntry[];
   hasMore: boolean;
   readAbove: () => Promise<void>;
   onChange: (change: StatusChange) => void;
@@ -15,21 +15,21 @@ interface Props {
   onReply: (reply: StatusCardFragment) => void;
 }
 
-export function Ancestors({ places, hasMore, readAbove, onChange, onDelete, onReply }: Props) {
+export function Ancestors({ entries, hasMore, readAbove, onChange, onDelete, onReply }: Props) {
   const list = useRef<HTMLOListElement>(null);
   const read = async () => {
     await readAbove();
     // At the root the button disappears with the focus.
     list.current?.focus({ preventScroll: true });
   };
-  if (places.length === 0) return null;
+  if (entries.length === 0) return null;
   return (
     <>
       {hasMore && <MoreButton label="Show earlier statuses" read={read} />}
       <ol ref={list} className="ancestors" aria-label="Earlier in this conversation" tabIndex={-1}>
-        {places.map((place) => (
-          <li key={place.key}>
-            <PlaceCard status={place.status} onChange={onChange} onDelete={onDelete} onReply={onReply} />
+        {entries.map((entry) => (
+          <li key={entry.key}>
+            <EntryCard status={entry.status} onChange={onChange} onDelete={onDelete} onReply={onReply} />
           </li>
         ))}
       </ol>

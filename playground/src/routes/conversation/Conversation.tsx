@@ -12,7 +12,7 @@ import { SortChoice } from '../../ui/SortChoice.tsx';
 import { useAnnouncement } from '../../ui/useAnnouncement.ts';
 import { Ancestors } from './Ancestors.tsx';
 import { EventListeners, useConversationEvent, useConversationEvents } from './events.ts';
-import { countsAfter } from './places.ts';
+import { countsAfter } from './entries.ts';
 import { Quotes } from './Quotes.tsx';
 import { Replies } from './Replies.tsx';
 import { Subject } from './Subject.tsx';
@@ -57,7 +57,7 @@ function Statuses({ statusId, showsQuotes }: Props) {
   const actions = { onChange: update, onDelete: remove, onReply };
   return (
     <RelationChange value={onRelation}>
-      <Ancestors places={ancestors} hasMore={before !== null} readAbove={conversation.readAbove} {...actions} />
+      <Ancestors entries={ancestors} hasMore={before !== null} readAbove={conversation.readAbove} {...actions} />
       {status === undefined && !error && <Loading />}
       {status === null && (
         <p className="placeholder" role="status">

@@ -6,8 +6,8 @@ import { countText } from '../../statuses/StatusActions.tsx';
 import { Loading } from '../../ui/Loading.tsx';
 import { MoreButton } from '../../ui/MoreButton.tsx';
 import { useFocusOnNextPage } from '../../ui/useFocusOnNextPage.ts';
-import { PlaceCard } from './PlaceCard.tsx';
-import { countsAfter, type Place } from './places.ts';
+import { EntryCard } from './EntryCard.tsx';
+import { countsAfter, type ConversationEntry } from './entries.ts';
 import { useReplies, type RepliesState } from './useReplies.ts';
 
 const DEEPEST = 4;
@@ -35,9 +35,9 @@ export function Replies({ label, replies, sort, level = 1 }: Props) {
     <>
       {!items && !error && <Loading />}
       <ol ref={list} className="replies" aria-label={label} tabIndex={-1}>
-        {items?.map((place) => (
-          <li key={place.key} tabIndex={-1}>
-            <Reply place={place} sort={sort} level={level} onChange={replies.update} onDelete={onDelete} />
+        {items?.map((entry) => (
+          <li key={entry.key} tabIndex={-1}>
+            <Reply entry={entry} sort={sort} level={level} onChange={replies.update} onDelete={onDelete} />
           </li>
         ))}
       </ol>
@@ -50,15 +50,15 @@ export function Replies({ label, replies, sort, level = 1 }: Props) {
 }
 
 interface ReplyProps {
-  place: Place;
+  entry: ConversationEntry;
   sort: ReplySort;
   level: number;
   onChange: RepliesState['update'];
   onDelete: (id: string) => void;
 }
 
-function Reply({ place, sort, level, onChange, onDelete }: ReplyProps) {
-  const { id, depth, replyCount, status } = place;
+function Reply({ entry, sort, level, onChange, onDelete }: ReplyProps) {
+  const { id, depth, replyCount, status } = entry;
   const [isOpen, setIsOpen] = useState(false);
   const changeCount = (by: number) => status && onChange({ id: status.id, replyCount: replyCount + by });
   const replies = useReplies(isOpen ? { id, statusId: status?.id ?? null, depth } : null, sort, () => changeCount(-1));
@@ -66,7 +66,7 @@ function Reply({ place, sort, level, onChange, onDelete }: ReplyProps) {
   const text = countText(replyCount, 'reply', 'replies');
   return (
     <>
-      <PlaceCard
+      <EntryCard
         status={status}
         onChange={onChange}
         onDelete={onDelete}

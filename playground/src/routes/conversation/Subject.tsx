@@ -5,7 +5,7 @@ import type { StatusCardFragment } from '../../statuses/fragments/StatusCard.gen
 import type { StatusChange } from '../../statuses/LikeButton.tsx';
 import { REFUSALS } from '../../statuses/replyPolicy.ts';
 import { StatusBox } from '../../statuses/StatusBox.tsx';
-import { PlaceCard } from './PlaceCard.tsx';
+import { EntryCard } from './EntryCard.tsx';
 
 interface Props {
   status: StatusCardFragment;
@@ -26,7 +26,7 @@ export function Subject({ status, hasAncestors, ...actions }: Props) {
   return (
     <>
       <section ref={section} className="subject" aria-label={`Status of @${status.author.login}`} tabIndex={-1}>
-        <PlaceCard status={status} isSubject {...actions} />
+        <EntryCard status={status} isSubject {...actions} />
       </section>
       {!viewer && <p className="hint">Log in to reply, to like, and to quote.</p>}
       {viewer && !status.viewerCanReply && <p className="hint">{REFUSALS[status.replyPolicy]}</p>}

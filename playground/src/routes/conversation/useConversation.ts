@@ -8,14 +8,14 @@ import type { StatusChange } from '../../statuses/LikeButton.tsx';
 import { ConversationDocument } from './operations/Conversation.generated.ts';
 import type { TimelineEventFragment } from '../../timeline/fragments/TimelineEvent.generated.ts';
 import { useConversationEvent } from './events.ts';
-import { countsAfter, placeOf, removeStatus, updatePlaces, type Place } from './places.ts';
+import { countsAfter, entryOf, removeStatus, updateEntries, type ConversationEntry } from './entries.ts';
 
 const LAST = 5;
 
 interface State {
   // Undefined until it has been read, null if there is no such status for the viewer.
   status: StatusCardFragment | null | undefined;
-  ancestors: Place[];
+  ancestors: ConversationEntry[];
   // The cursor of the page further above; null at the root.
   before: string | null;
   error: string;
@@ -39,7 +39,7 @@ export function useConversation(id: string) {
       if (node?.__typename !== 'Status') return setState({ ...EMPTY, status: null });
       const { ancestors, ...status } = node;
       const { edges, pageInfo } = ancestors;
-      const above = edges.map((edge) => placeOf(edge.node));
+      const above = edges.map((edge) => entryOf(edge.node));
       const next = pageInfo.hasPreviousPage ? pageInfo.startCursor : null;
       setState((state) => ({ status, ancestors: before ? [...above, ...state.ancestors] : above, before: next, error: '' }));
       waiting.current.splice(0).forEach(apply);
@@ -59,7 +59,7 @@ export function useConversation(id: string) {
     setState((state) => ({
       ...state,
       status: state.status?.id === id ? { ...state.status, ...change } : state.status,
-      ancestors: updatePlaces(state.ancestors, { id, ...change }),
+      ancestors: updateEntries(state.ancestors, { id, ...change }),
     }));
   const remove = (statusId: string) =>
     setState((state) => ({

@@ -1,4 +1,4 @@
-// The direct replies to a status or below a place, a page at a time, and the events about them.
+// The direct replies to a status or below an entry, a page at a time, and the events about them.
 import { read } from '../../api/read.ts';
 import type { ReplySort } from '../../api/schema.generated.ts';
 import { pageOf, usePages } from '../../api/usePages.ts';
@@ -6,36 +6,36 @@ import type { StatusCardFragment } from '../../statuses/fragments/StatusCard.gen
 import type { StatusChange } from '../../statuses/LikeButton.tsx';
 import { useConversationEvent } from './events.ts';
 import { ConversationRepliesDocument } from './operations/Replies.generated.ts';
-import { addPlace, countsAfter, placeOf, placeOfNew, removeStatus, updatePlaces, type Place } from './places.ts';
+import { addEntry, countsAfter, entryOf, newEntry, removeStatus, updateEntries, type ConversationEntry } from './entries.ts';
 
 const FIRST = 20;
 
 export interface Parent {
-  // Of the place or the status.
+  // Of the entry or the status.
   id: string;
-  // Null if the place has no status any more.
+  // Null if the entry has no status any more.
   statusId: string | null;
   depth: number;
 }
 
 // With a parent of null nothing is read. `onRemoved` is called for each reply that is deleted.
 export function useReplies(parent: Parent | null, sort: ReplySort, onRemoved: () => void) {
-  const pages = usePages<Place>(parent && `${parent.id} ${sort}`, async (client, after) => {
+  const pages = usePages<ConversationEntry>(parent && `${parent.id} ${sort}`, async (client, after) => {
     const { node } = await read(client, ConversationRepliesDocument, { id: parent?.id ?? '', first: FIRST, after, sort });
-    return pageOf(node && 'replies' in node ? node.replies : null, (edge) => placeOf(edge.node));
+    return pageOf(node && 'replies' in node ? node.replies : null, (edge) => entryOf(edge.node));
   });
-  const place = (reply: StatusCardFragment) => placeOfNew(reply, (parent?.depth ?? 0) + 1);
-  // The viewer's own reply is shown at once. Later pages may have the place of another one.
-  const add = (reply: StatusCardFragment) => pages.change((places) => addPlace(places, place(reply), sort === 'NEW'));
+  const entry = (reply: StatusCardFragment) => newEntry(reply, (parent?.depth ?? 0) + 1);
+  // The viewer's own reply is shown at once. Later pages may have the entry of another one.
+  const add = (reply: StatusCardFragment) => pages.change((entries) => addEntry(entries, entry(reply), sort === 'NEW'));
   const addFromEvent = (reply: StatusCardFragment) =>
-    pages.change((places, hasMore) => {
-      const isKnown = places.some(({ key }) => key === reply.id);
-      return isKnown || (hasMore && sort !== 'NEW') ? places : addPlace(places, place(reply), sort === 'NEW');
+    pages.change((entries, hasMore) => {
+      const isKnown = entries.some(({ key }) => key === reply.id);
+      return isKnown || (hasMore && sort !== 'NEW') ? entries : addEntry(entries, entry(reply), sort === 'NEW');
     });
-  const update = (change: StatusChange) => pages.change((places) => updatePlaces(places, change));
+  const update = (change: StatusChange) => pages.change((entries) => updateEntries(entries, change));
   const remove = (statusId: string) => {
     if (pages.items?.some(({ status }) => status?.id === statusId)) onRemoved();
-    pages.change((places) => removeStatus(places, statusId));
+    pages.change((entries) => removeStatus(entries, statusId));
   };
   useConversationEvent((event) => {
     if (!parent) return;

@@ -43,13 +43,13 @@ mod tests {
     use super::*;
     use std::os::unix::process::ExitStatusExt as _;
 
-    fn sleeper(seconds: &str) -> Child {
+    fn start_sleep(seconds: &str) -> Child {
         Command::new("sleep").arg(seconds).spawn().expect("sleep is everywhere")
     }
 
     #[test]
     fn a_closed_pipe_terminates_the_child() {
-        let mut child = sleeper("60");
+        let mut child = start_sleep("60");
         let mut guard = ParentDeathGuard::new(&child).expect("a shell is everywhere");
         // The system closes the pipe, too, when this process dies.
         drop(guard.pipe.take());
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_released_child_keeps_running() {
-        let mut child = sleeper("0.3");
+        let mut child = start_sleep("0.3");
         drop(ParentDeathGuard::new(&child).expect("a shell is everywhere"));
         assert!(child.wait().expect("it ends").success());
     }

@@ -42,7 +42,7 @@ pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: 
         KeyKind::Websites(user) => Some(((*user, false), (*key).to_owned())),
         _ => None,
     };
-    let mut scan = SetScan::start(reader, all.iter().filter_map(listed).collect(), place, found).await?;
+    let mut scan = SetScan::start(reader, all.iter().filter_map(listed).collect(), correct_score, found).await?;
     loop {
         let windows = scan.next(reader, found).await?;
         if windows.is_empty() {
@@ -67,8 +67,8 @@ const fn settle_website(owner: UserId, id: u64) -> Remedy {
     Remedy::SettleWebsite { owner, website: WebsiteId(id) }
 }
 
-fn place(_: (UserId, bool), key: &str, member: u64) -> Vec<Remedy> {
-    vec![Remedy::PlaceMember { key: key.to_owned(), member }]
+fn correct_score(_: (UserId, bool), key: &str, member: u64) -> Vec<Remedy> {
+    vec![Remedy::CorrectScore { key: key.to_owned(), member }]
 }
 
 /// Checks the id and the owner of a record, and that the owner's list contains it.
@@ -142,7 +142,7 @@ async fn check_list(reader: &AuditReader, window: &SetWindow<(UserId, bool)>, fo
     for row in &window.rows {
         if row.member != row.position {
             let what = format!("{} is not at its own position", row.member);
-            found.add_repairable(&window.key, what, place(window.set, &window.key, row.member));
+            found.add_repairable(&window.key, what, correct_score(window.set, &window.key, row.member));
         }
         match owners.read::<Option<u64>>(&row.member).flatten() {
             Some(other) if other != owner.0 => {

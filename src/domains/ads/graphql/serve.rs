@@ -127,7 +127,7 @@ impl ServeMutation {
 
     /// Counts a click and returns the destination URL. Only the first click of an impression is valid. Clicks above the limits for
     /// invalid traffic of a visitor, an address or a website are invalid. A forged token, or one older than an hour, fails with `INVALID_TOKEN`.
-    /// `clickUrl` also redirects late clicks, without counting them. A token stops working two hours after its signing key was replaced.
+    /// `clickUrl` also redirects late clicks, without counting them. A token becomes invalid two hours after its signing key was replaced.
     async fn click_ad(
         &self,
         ctx: &Context<'_>,

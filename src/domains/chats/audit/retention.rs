@@ -73,7 +73,7 @@ pub(super) async fn check_chat(
     }
     check_holes(reader, chat, key, &record.retention, found).await?;
     check_times(reader, chat, key, &record, found).await?;
-    check_places(reader, chat, key, &record.retention, found).await
+    check_scores(reader, chat, key, &record.retention, found).await
 }
 
 /// The stored rows of a chat have no holes.
@@ -120,7 +120,7 @@ async fn check_times(reader: &AuditReader, chat: ChatId, key: &str, record: &Rec
 }
 
 /// The chat is in the schedules, not later than it is due.
-async fn check_places(
+async fn check_scores(
     reader: &AuditReader,
     chat: ChatId,
     key: &str,
@@ -128,15 +128,15 @@ async fn check_places(
     found: &mut Findings,
 ) -> Result<(), Error> {
     for schedule in Schedule::ALL {
-        let place = of.score(schedule);
-        if place == 0 {
+        let score = of.score(schedule);
+        if score == 0 {
             continue;
         }
         let held = reader.query([chat], |chat| cmd("ZSCORE").arg(keys::schedule(schedule, chat)).arg(chat.0).take()).await?;
         let held = held.read::<Option<f64>>(&chat).flatten().map(|score| score as u64);
         let is_found = held.is_some_and(|held| match schedule {
-            Schedule::Sizes => held >= place,
-            Schedule::Trims | Schedule::SeenSince => held <= place,
+            Schedule::Sizes => held >= score,
+            Schedule::Trims | Schedule::SeenSince => held <= score,
         });
         if !is_found {
             let members = reader.query([chat], |chat| cmd("HKEYS").arg(keys::members(chat)).take()).await?;

@@ -147,7 +147,7 @@ impl OwnChatMutation {
     }
 
     /// Mutes a chat for the viewer: it is not counted in `viewerUnreadChatsCount`, and messages of other members do not move it out of the archive. Muting
-    /// again replaces the end. Events are still sent. Requires a session.
+    /// again sets a new end. Events are still sent. Requires a session.
     async fn mute_chat(
         &self,
         ctx: &Context<'_>,

@@ -4,7 +4,7 @@
 -- ARGV 1 the most rows that can be read  2 now, ms; then those of the script, which does not see these two
 -- Returns nothing by itself
 -- A membership is stored as `role order first joined state texts wrote cleared placed by`. A row is stored as its letter, its sender (0 if the account was
--- deleted) and its time in ms, and: T, a text: the row that it answers, when it was edited, reactions, text; D, a deleted text: nothing; J, L and X, who
+-- deleted) and its time in ms, and: T, a text: the row that it replies to, when it was edited, reactions, text; D, a deleted text: nothing; J, L and X, who
 -- joined, left or was removed; R, whose role it is, role; N, the new name. `recent` has the id and the author (0 for all but texts) of the newest row, the
 -- same of the newest row by somebody else, number and author of the newest text and of the newest text by somebody else, and the id of the newest row that
 -- is no text. `MOST_DELIVERED` is the most members of a chat that keeps what was delivered to them. `SPAN` is the time in ms whose positions seen by all are
@@ -65,7 +65,7 @@ local function fits(chat, base, count)
   return first >= base and last - base <= #KEYS - ROWS
 end
 
--- Appends a row; `id` is unique and tells the activity, which rises also if the clock of a server is slow: above the chat, its rows, and what its two
+-- Appends a row; `id` is unique and is the activity, which rises also if the clock of a server is slow: above the chat, its rows, and what its two
 -- members have deleted (`floor`). The caller has checked `fits`.
 local function append(chat, base, id, letter, by, rest)
   local number = chat.newest + 1
@@ -136,8 +136,8 @@ local function update_shared_positions(chat, is_forced, leaver)
   redis.call('HSET', KEYS[1], 'seen', int(seen), 'since', int(chat.since))
 end
 
--- Remembers the number of a row by the id of its step.
-local function remember(id, number, kept, ttl)
+-- Stores the number of a row by the id of its step.
+local function record_step(id, number, kept, ttl)
   redis.call('ZADD', KEYS[6], int(number), id)
   redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -kept - 1)
   redis.call('PEXPIRE', KEYS[6], ttl)

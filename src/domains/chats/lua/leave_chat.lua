@@ -2,7 +2,7 @@
 -- member who did; those who have not accepted come last. With the last member the chat ends. Once for each id of the first row.
 -- KEYS those of chat.lua, all of {c}
 -- ARGV 1 first bucket  2 who ends it  3 whose membership  4 now, ms  5 and 6 ids of rows  7 0 the member leaves, 1 it declines its request,
---   2 another removes it, 3 its account was deleted  8 ids to remember  9 for how long, ms
+--   2 another removes it, 3 its account was deleted  8 the most ids of steps  9 their time to live, ms
 -- Returns the chat snapshot of chat.lua after `ok` and the newest row | {gone, newest row} the chat has ended | {again} the rows need other keys | {none} no
 --   such chat or member | {target} the other is no member | {direct} it is a direct chat | {forbidden} | {own} one does not remove oneself
 local MOST_ENDS = 500
@@ -47,7 +47,7 @@ if redis.call('HLEN', KEYS[2]) == 1 then
   redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9])
   return { 'gone', int(chat.newest) }
 end
-remember(ARGV[5], append(chat, base, ARGV[5], ARGV[7] == '2' and 'X' or 'L', me.uid, target.uid), tonumber(ARGV[8]), ARGV[9])
+record_step(ARGV[5], append(chat, base, ARGV[5], ARGV[7] == '2' and 'X' or 'L', me.uid, target.uid), tonumber(ARGV[8]), ARGV[9])
 local uids = { target.uid }
 if target ~= me then table.insert(uids, me.uid) end
 if target.role == 'O' then

@@ -1,4 +1,4 @@
--- read_authors.lua - reads who wrote the newest rows whose ids are remembered. Writes nothing.
+-- read_authors.lua - reads who wrote the newest rows whose ids are stored. Writes nothing.
 -- KEYS 1 chat_sent:{c}  2… chat_rows:{c}: buckets of 128 rows, the first of which ARGV 1 names
 -- ARGV 1 first bucket  2 the most rows
 -- Returns for each, the newest first: id, number, letter and sender

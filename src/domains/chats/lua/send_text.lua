@@ -1,7 +1,7 @@
 -- send_text.lua - appends a text, once for each id. Activates the membership of the sender, and makes a new direct chat visible to the peer.
 -- KEYS those of chat.lua, all of {c}
--- ARGV 1 first bucket  2 id of the step  3 sender  4 now, ms  5 the row that it answers, or 0  6 state of the other if this is the first text to it, or ''
---   7 the most texts before acceptance  8 ids to remember  9 for how long, ms  10 activity  11 text
+-- ARGV 1 first bucket  2 id of the step  3 sender  4 now, ms  5 the row that it replies to, or 0  6 state of the other if this is the first text to it, or ''
+--   7 the most texts before acceptance  8 the most ids of steps  9 their time to live, ms  10 activity  11 text
 -- Returns the chat snapshot of chat.lua after `ok` and the number of the row | {again} the rows need other keys | {none} no such chat or member | {limit} too
 --   many texts before acceptance | {reply} no such message to reply to | {undecided} the state of the other must be decided
 local chat = fetch()
@@ -44,6 +44,6 @@ me.state, me.wrote, me.by = 'A', number, '0'
 save(me)
 raise(me.uid, number)
 update_shared_positions(chat)
-remember(ARGV[2], number, tonumber(ARGV[8]), ARGV[9])
+record_step(ARGV[2], number, tonumber(ARGV[8]), ARGV[9])
 finish(chat)
 return result(number)

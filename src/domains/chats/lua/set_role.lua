@@ -1,7 +1,7 @@
 -- set_role.lua - changes the role of a member of a group. Handing over makes the owner an admin. The same role again changes nothing.
 -- Once for each id of the first row.
 -- KEYS those of chat.lua, all of {c}
--- ARGV 1 first bucket  2 who changes it  3 whose role  4 now, ms  5 and 6 ids of rows  7 role  8 ids to remember
+-- ARGV 1 first bucket  2 who changes it  3 whose role  4 now, ms  5 and 6 ids of rows  7 role  8 the most ids of steps
 --   9 for how long, ms
 -- Returns the chat snapshot of chat.lua after `ok` and the newest row | {again} the rows need other keys | {none} no such chat or member | {target} the other
 --   is no member | {direct} it is a direct chat | {forbidden} | {own} the owner hands over instead | {waits} the member has not accepted
@@ -25,7 +25,7 @@ local base = tonumber(ARGV[1])
 if not fits(chat, base, 2) then return { 'again', int(chat.newest) } end
 if target.role ~= role then
   chat.sent = math.max(chat.sent, tonumber(ARGV[4]))
-  remember(ARGV[5], append(chat, base, ARGV[5], 'R', me.uid, target.uid .. ' ' .. role), tonumber(ARGV[8]), ARGV[9])
+  record_step(ARGV[5], append(chat, base, ARGV[5], 'R', me.uid, target.uid .. ' ' .. role), tonumber(ARGV[8]), ARGV[9])
   target.role = role
   save(target)
   if role == 'O' then

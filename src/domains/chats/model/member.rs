@@ -36,7 +36,7 @@ impl ChatRole {
 pub enum MemberState {
     /// The member has the chat.
     Active,
-    /// The chat waits for the member's answer.
+    /// The member has neither accepted nor declined the chat.
     Request,
     /// The member has declined a direct chat, and may begin it later.
     Declined,

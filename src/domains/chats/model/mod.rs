@@ -30,10 +30,10 @@ pub const MAX_DELIVERED_SHOWN: usize = 50;
 pub(super) const TEXTS_BEFORE_ACCEPTANCE: usize = 3;
 /// Rows of one HASH.
 pub(super) const BUCKET: u64 = 128;
-/// The number of appended rows whose ids a chat remembers, so that a repeated step appends nothing again.
-pub(super) const REMEMBERED: usize = 1_000;
-/// The time for which they are remembered after the last one.
-pub(super) const REMEMBERED_FOR: Millis = DAY;
+/// The most ids of appended rows that a chat stores, so that a repeated step appends nothing again.
+pub(super) const MAX_STEP_IDS: usize = 1_000;
+/// Their time to live after the last one.
+pub(super) const STEP_IDS_TTL: Millis = DAY;
 /// The stored end of a mute without an end, in ms.
 pub(super) const NO_END: Millis = (1 << 53) - 1;
 

@@ -82,16 +82,16 @@ mod tests {
 
     #[test]
     fn a_chat_is_in_the_schedules_that_find_it() {
-        let places = |text: &str| ChatRetentionState::parse(text).map(|it| Schedule::ALL.map(|schedule| it.score(schedule)));
+        let scores = |text: &str| ChatRetentionState::parse(text).map(|it| Schedule::ALL.map(|schedule| it.score(schedule)));
         let (since, day) = (1_000 * DAY, DAY);
-        assert_eq!(places("1 0 0 - 0"), Some([0, 0, 0]));
-        assert_eq!(places(&format!("1 0 300 - {since}")), Some([0, since, 256]));
-        assert_eq!(places(&format!("1 0 300 2 {since}")), Some([since + 2 * day, 0, 256]));
-        assert_eq!(places(&format!("1 0 127 0 {since}")), Some([since - SPAN, 0, 0]));
-        assert_eq!(places("9 8 300 365 0"), Some([0, 0, 256]));
-        assert_eq!(places(&format!("10 8 300 - {since}")), Some([1, since, 256]), "row 9 is to be deleted");
+        assert_eq!(scores("1 0 0 - 0"), Some([0, 0, 0]));
+        assert_eq!(scores(&format!("1 0 300 - {since}")), Some([0, since, 256]));
+        assert_eq!(scores(&format!("1 0 300 2 {since}")), Some([since + 2 * day, 0, 256]));
+        assert_eq!(scores(&format!("1 0 127 0 {since}")), Some([since - SPAN, 0, 0]));
+        assert_eq!(scores("9 8 300 365 0"), Some([0, 0, 256]));
+        assert_eq!(scores(&format!("10 8 300 - {since}")), Some([1, since, 256]), "row 9 is to be deleted");
         for invalid in ["", "1 0 0 -", "1 0 0 366 0", "1 0 0 x 0", "1 0 0 - 0 0"] {
-            assert_eq!(places(invalid), None, "{invalid}");
+            assert_eq!(scores(invalid), None, "{invalid}");
         }
     }
 }

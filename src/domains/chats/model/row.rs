@@ -36,7 +36,7 @@ pub struct ChatRow {
     pub subject: Option<UserId>,
     /// The new role of the subject, if it has changed.
     pub role: Option<ChatRole>,
-    /// The row that a text answers.
+    /// The row that a text replies to.
     pub reply_to: Option<u64>,
     /// When the text was edited.
     pub edited_at: Option<Millis>,

@@ -59,7 +59,7 @@ pub async fn create_group(app: &App, loaders: &Loaders, viewer: UserId, new: New
     }
     let created = create_once(app, loaders, (bound.id, viewer), &name, &new).await;
     match &created {
-        // The group may end while the key is remembered, and is not created again.
+        // The group may end while the idempotency key is stored, and is not created again.
         Ok(created) => idempotency::complete(app, viewer, &keyed, created.0, 1).await,
         // An earlier request may have created it.
         Err(Refusal::User(_)) if bound.id == id => idempotency::release(app, viewer, &keyed, id).await?,

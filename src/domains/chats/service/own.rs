@@ -52,7 +52,7 @@ pub(super) async fn change(app: &App, viewer: UserId, chat: ChatId, change: Memb
 async fn publish_change(app: &App, lease: EntryLease, viewer: UserId, chat: ChatId, change: MemberChange, states: &ChatSnapshot) {
     let seen = states.members.iter().find(|snapshot| snapshot.user == viewer).map_or(0, |snapshot| snapshot.seen);
     match change {
-        // What was seen before moves nothing.
+        // A lower position changes nothing, so nothing is published.
         MemberChange::MarkSeen(row) if row < seen => return lease.ack(app),
         MemberChange::MarkSeen(_) => {
             publish::publish_positions(app, &[chat], viewer, true);

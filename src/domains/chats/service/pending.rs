@@ -1,4 +1,4 @@
-//! What is unread over all chats at once.
+//! The unread texts of all chats of the inbox.
 
 use super::super::model::{ChatKind, ChatView};
 use super::super::store::writers::AuthorRange;

@@ -106,7 +106,7 @@ pub async fn repair_member(app: &App, chat: ChatId, user: UserId) -> Result<(), 
     Ok(())
 }
 
-/// Ends the membership of a deleted account. Returns whether the chat goes on.
+/// Ends the membership of a deleted account. Returns whether the chat still exists.
 async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
     let states = match store::states(ChatDb::of(app), chat, &[user], false).await? {
         Ok((_, states)) => states,

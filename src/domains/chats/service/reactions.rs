@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// and the commit.
 ///
 /// # Errors
-/// `INVALID_EMOJI`; `NOT_FOUND` for no such message, a deleted or a hidden one; `INVALID_INPUT` if it is no text; `FORBIDDEN` while a block stands, and
+/// `INVALID_EMOJI`; `NOT_FOUND` for no such message, a deleted or a hidden one; `INVALID_INPUT` if it is no text; `FORBIDDEN` while a block exists, and
 /// before the chat is accepted; `LIMIT_REACHED` for the thirteenth emoji; `RATE_LIMITED`.
 pub async fn react(
     app: &App,

@@ -1,4 +1,4 @@
-//! Requests: chats that wait for an answer.
+//! Requests: chats that the viewer has neither accepted nor declined.
 
 use super::super::model::{ChatKind, MAX_REQUESTS, MemberState};
 use super::super::store::{ChatDb, ChatSnapshot, MemberChange, MembershipEnd, lists, rows};
@@ -48,7 +48,7 @@ pub(super) async fn decline_unchecked(app: &App, user: UserId, chat: ChatId) -> 
     let view = rows::views(ChatDb::of(app), user, &[chat]).await?.pop().flatten();
     let Some(view) = view.filter(|view| view.member.state == MemberState::Request) else { return Ok(()) };
     match decline_in(app, user, chat, view.kind, view.newest).await {
-        // It was answered meanwhile.
+        // It was accepted or declined meanwhile.
         Ok(_) | Err(Refusal::User(_)) => Ok(()),
         Err(Refusal::Fatal(error)) => Err(error),
     }

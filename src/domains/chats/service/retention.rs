@@ -77,7 +77,7 @@ pub async fn sweep(app: &App) -> Result<usize, Error> {
     Ok(trimmed)
 }
 
-/// One pass over a chat. What is not deleted after it is due again.
+/// One pass over a chat. The chat stays in the schedules for messages that are not deleted yet.
 async fn trim(app: &App, due: DueChat, kept: RetentionLimits) -> Result<(), Error> {
     let chat = due.chat;
     let Some((before, is_unsettled)) = store::trim(ChatDb::of(app), chat, kept.days).await? else {

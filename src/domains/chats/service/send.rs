@@ -23,7 +23,7 @@ pub struct NewMessage {
     pub chat: String,
     /// The text.
     pub text: String,
-    /// The global id of the text that it answers.
+    /// The global id of the text that it replies to.
     pub reply_to: Option<String>,
     /// Identifies a repeated request.
     pub idempotency_key: Option<String>,
@@ -33,7 +33,7 @@ pub struct NewMessage {
 /// A charge, the chat, the accounts, the journal, the commit, a read of the blocks and the lists; two more scripts with an idempotency key.
 ///
 /// # Errors
-/// `INVALID_MESSAGE`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `NOT_FOUND` for a chat or a text to answer; `FORBIDDEN` while a block stands, or if the other
+/// `INVALID_MESSAGE`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `NOT_FOUND` for a chat or a text to reply to; `FORBIDDEN` while a block exists, or if the other
 /// does not want to be written to; `LIMIT_REACHED` for the fourth text before acceptance; `RATE_LIMITED`.
 pub async fn send(app: &App, loaders: &Loaders, viewer: UserId, new: NewMessage) -> Outcome<ChatMessageId> {
     let text = match (model::text(&new.text), model::key(new.idempotency_key.as_deref())) {
@@ -67,7 +67,7 @@ pub async fn send(app: &App, loaders: &Loaders, viewer: UserId, new: NewMessage)
     Ok(ChatMessageId { chat, sequence: sent? })
 }
 
-/// The row of a text that is answered.
+/// The row of a text that is replied to.
 async fn reply_target(loaders: &Loaders, view: &ChatView, global: Option<&str>) -> Outcome<Option<u64>> {
     let Some(global) = global else { return Ok(None) };
     let id = ChatMessageId::from_global(global).filter(|id| id.chat == view.id && view.can_read(id.sequence));
@@ -78,7 +78,7 @@ async fn reply_target(loaders: &Loaders, view: &ChatView, global: Option<&str>) 
     }
 }
 
-/// Sends a text, once for each id of a step, as the answer to `reply_to`. Returns the number of its row.
+/// Sends a text, once for each id of a step, as a reply to `reply_to`. Returns the number of its row.
 async fn send_once(
     app: &App,
     loaders: &Loaders,
@@ -89,7 +89,7 @@ async fn send_once(
     new.reply_to = reply_target(loaders, view, reply_to).await?;
     messages::refuse_blocked_direct(loaders, view, "chatId").await?;
     new.peer = peer_state(loaders, view).await?;
-    // The first text of a chat that waits for an answer is published to the other account as a request.
+    // The first text of a chat that was not accepted is published to the other account as a request.
     let request = |new: &NewText<'_>| {
         let receiver = view.peer_id().filter(|_| new.peer == Some(MemberState::Request));
         receiver.map(ChatEvent::Changed).into_iter().collect::<Vec<_>>()
@@ -152,7 +152,7 @@ fn invited(invitation: Option<InvitationResult>) -> Outcome<Option<MemberState>>
 /// Edits a text of the viewer. The same text again changes nothing. A charge, the chat and the row, the journal and the commit.
 ///
 /// # Errors
-/// `INVALID_MESSAGE`; `NOT_FOUND` for no such message, or a deleted one; `FORBIDDEN` for another's, or while a block stands; `INVALID_INPUT` if it is no
+/// `INVALID_MESSAGE`; `NOT_FOUND` for no such message, or a deleted one; `FORBIDDEN` for another's, or while a block exists; `INVALID_INPUT` if it is no
 /// text; `RATE_LIMITED`.
 pub async fn edit_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str, text: &str) -> Outcome<ChatMessageId> {
     let text = model::text(text)?;

@@ -101,10 +101,10 @@ pub(super) async fn settle_states(app: &App, chat: ChatId, states: &ChatSnapshot
 /// read them. A read.
 async fn settle_ended(app: &App, chat: ChatId, kind: ChatKind, updates: &[ChatListUpdate]) -> Result<(), Error> {
     let shown = updates.iter().filter(|update| matches!(update.state, 'A' | 'R'));
-    let gone: Vec<ChatListUpdate> = shown.map(|update| ChatListUpdate::removed(update.user, chat, ENDED, false)).collect();
+    let removals: Vec<ChatListUpdate> = shown.map(|update| ChatListUpdate::removed(update.user, chat, ENDED, false)).collect();
     // A direct chat ends with its accounts, which have no lists any more.
     if kind == ChatKind::Group && store::writers::has_ended(app.db(), chat).await? {
-        lists::settle(app.db(), &gone, app.now()).await?;
+        lists::settle(app.db(), &removals, app.now()).await?;
         store::retention::unschedule(app.db(), chat).await?;
     }
     Ok(())
@@ -119,7 +119,7 @@ struct HiddenTexts {
     declining: Vec<UserId>,
     /// The newest rows: id, number and author. Empty if the two rows in the record of the chat suffice.
     rows: Vec<(u64, u64, u64)>,
-    /// Whether nothing of a direct chat is unread: a block stands, or the other account was deleted.
+    /// Whether nothing of a direct chat is unread: a block exists, or the other account was deleted.
     is_blocked: bool,
 }
 
@@ -155,9 +155,9 @@ impl HiddenTexts {
 async fn load_hidden_direct(app: &App, states: &ChatSnapshot) -> Result<HiddenTexts, Error> {
     let [a, b] = states.pair[..] else { return Ok(HiddenTexts { is_blocked: true, ..HiddenTexts::default() }) };
     let blocks = relations::block_state(app, a, b).await?;
-    let waits =
+    let has_request =
         |user: &UserId| states.members.iter().any(|it| it.user == *user && it.member.is_some_and(|it| it.state == Request));
-    let declining = [(a, blocks.blocks), (b, blocks.is_blocked)].into_iter().filter(|(user, is)| *is && waits(user));
+    let declining = [(a, blocks.blocks), (b, blocks.is_blocked)].into_iter().filter(|(user, is)| *is && has_request(user));
     Ok(HiddenTexts { declining: declining.map(|(user, _)| user).collect(), is_blocked: blocks.any(), ..HiddenTexts::default() })
 }
 
@@ -172,15 +172,15 @@ async fn load_hidden_group(app: &App, chat: ChatId, states: &ChatSnapshot) -> Re
         return Ok(hidden);
     }
     let writers: HashSet<UserId> = store::writers::writers(app.db(), &[chat]).await?.concat().into_iter().collect();
-    let asked = states.members.iter().filter(|it| with_blocks.contains(&it.user));
-    let asked: Vec<(&MemberSnapshot, Member)> = asked.filter_map(|snapshot| Some((snapshot, snapshot.member?))).collect();
+    let blocking = states.members.iter().filter(|it| with_blocks.contains(&it.user));
+    let blocking: Vec<(&MemberSnapshot, Member)> = blocking.filter_map(|snapshot| Some((snapshot, snapshot.member?))).collect();
     let others = |(snapshot, member): &(&MemberSnapshot, Member)| {
         (snapshot.user, writers.iter().copied().chain(member.requested_by).collect())
     };
-    let pairs: Vec<(UserId, Vec<UserId>)> = asked.iter().map(others).collect();
+    let pairs: Vec<(UserId, Vec<UserId>)> = blocking.iter().map(others).collect();
     let mut ranges = Vec::new();
     for (((snapshot, member), (user, others)), blocks) in
-        asked.iter().zip(&pairs).zip(relations::blocks_among(app, &pairs).await?)
+        blocking.iter().zip(&pairs).zip(relations::blocks_among(app, &pairs).await?)
     {
         let (from, to) = (snapshot.seen.max(member.first_readable.max(states.oldest).saturating_sub(1)) + 1, states.newest);
         let blocked = others.iter().zip(&blocks).filter(|(_, blocks)| blocks.any());
@@ -218,9 +218,9 @@ fn list_update(
 ) -> ChatListUpdate {
     let MemberSnapshot { user, member, texts_above, .. } = *snapshot;
     let is_named = states.kind == ChatKind::Group || states.pair.contains(&user);
-    let gone = ChatListUpdate::removed(user, chat, states.version, is_named);
+    let removal = ChatListUpdate::removed(user, chat, states.version, is_named);
     let Some(member) = member.filter(|member| member.state.is_shown()) else {
-        return ChatListUpdate { state: member.map_or('G', |member| member.state.letter()), ..gone };
+        return ChatListUpdate { state: member.map_or('G', |member| member.state.letter()), ..removal };
     };
     let unread = texts_above.saturating_sub(hidden.by_member.get(&user).map_or(0, |(_, count)| *count));
     let entry = ChatListUpdate {
@@ -228,7 +228,7 @@ fn list_update(
         activity: member.placed_id.max(chat.0),
         is_unread: unread > 0 && !hidden.is_blocked,
         cleared: member.cleared_activity,
-        ..gone
+        ..removal
     };
     if !counts_as_activity {
         return entry;
@@ -258,7 +258,7 @@ pub async fn settle_chat(
     // One more than a pass settles: an extra one means that there are more.
     let (settled, mut states) = match store::states_above(ChatDb::of(app), chat, progress.below, PASS + 1).await? {
         Ok(found) => found,
-        Err(StepRefusal::ChatEnded(newest)) => return end(app, chat, former, newest, progress).await,
+        Err(StepRefusal::ChatEnded(newest)) => return purge_ended(app, chat, former, newest, progress).await,
         Err(_) => {
             store::retention::unschedule(app.db(), chat).await?;
             return Ok(None);
@@ -318,8 +318,15 @@ pub(super) async fn raise_version_above_lists(
     Ok(store::states(ChatDb::of(app), chat, users, false).await?.map_or(states, |(_, raised)| raised))
 }
 
-/// Deletes what is left of a chat that has ended, in passes. The rows name the accounts whose lists may have it, so they are deleted after the lists.
-async fn end(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: Progress) -> Result<Option<Progress>, Error> {
+/// Deletes the rows and the record of a chat that has ended, in passes. The rows name the accounts whose lists may have it, so they are deleted after the
+/// lists.
+async fn purge_ended(
+    app: &App,
+    chat: ChatId,
+    former: &[UserId],
+    newest: u64,
+    progress: Progress,
+) -> Result<Option<Progress>, Error> {
     let from = if progress.stage == ENDING {
         progress.below
     } else {
@@ -332,8 +339,8 @@ async fn end(app: &App, chat: ChatId, former: &[UserId], newest: u64, progress: 
     named.extend(former);
     named.sort_unstable();
     named.dedup();
-    let gone: Vec<ChatListUpdate> = named.iter().map(|user| ChatListUpdate::removed(*user, chat, ENDED, false)).collect();
-    lists::settle(app.db(), &gone, app.now()).await?;
+    let removals: Vec<ChatListUpdate> = named.iter().map(|user| ChatListUpdate::removed(*user, chat, ENDED, false)).collect();
+    lists::settle(app.db(), &removals, app.now()).await?;
     store::purge::purge_chat_rows(app.db(), chat, from..to, &reacted).await?;
     if to < end {
         return Ok(Some(Progress { stage: ENDING, below: to, ..progress }));

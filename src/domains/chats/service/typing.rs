@@ -15,8 +15,8 @@ use crate::platform::events::service as events;
 /// The least time between two events of a member that is typing in a chat, in ms.
 const TYPING_INTERVAL: u64 = 3_000;
 
-/// Tells the other members of a chat that the viewer is typing: at most once in three seconds, and not in a chat of more than 50 members. A charge, the chat,
-/// the accounts of a direct chat; two commands after the response.
+/// Notifies the other members of a chat that the viewer is typing: at most once in three seconds, and not in a chat of more than 50 members. A charge, the
+/// chat, the accounts of a direct chat; two commands after the response.
 ///
 /// # Errors
 /// `NOT_FOUND` for the chat; `FORBIDDEN` before the chat is accepted, and while a block separates it; `RATE_LIMITED`.

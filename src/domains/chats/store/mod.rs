@@ -13,8 +13,8 @@ pub(super) use events::UnpublishedRows;
 
 use super::keys;
 use super::model::{
-    BUCKET, ChatHistory, ChatKind, ChatRetentionState, ChatRole, MAX_EMOJI, MAX_MEMBERS, Member, MemberState, REMEMBERED,
-    REMEMBERED_FOR, TEXTS_BEFORE_ACCEPTANCE,
+    BUCKET, ChatHistory, ChatKind, ChatRetentionState, ChatRole, MAX_EMOJI, MAX_MEMBERS, MAX_STEP_IDS, Member, MemberState,
+    STEP_IDS_TTL, TEXTS_BEFORE_ACCEPTANCE,
 };
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -109,7 +109,7 @@ pub(super) enum StepRefusal {
     NotAccepted,
     /// A limit is reached.
     Limit,
-    /// There is no such text to answer.
+    /// There is no such text to reply to.
     ReplyNotFound,
     /// The state of the other must be decided.
     PeerStateMissing,
@@ -236,7 +236,7 @@ pub(super) struct NewText<'a> {
     pub(super) activity: u64,
     /// The sender.
     pub(super) sender: UserId,
-    /// The row that it answers.
+    /// The row that it replies to.
     pub(super) reply_to: Option<u64>,
     /// The state that the other gets with the first text.
     pub(super) peer: Option<MemberState>,
@@ -259,8 +259,8 @@ pub(super) async fn send(
         new.reply_to.unwrap_or(0).to_string(),
         new.peer.map(|state| state.letter().to_string()).unwrap_or_default(),
         TEXTS_BEFORE_ACCEPTANCE.to_string(),
-        REMEMBERED.to_string(),
-        REMEMBERED_FOR.to_string(),
+        MAX_STEP_IDS.to_string(),
+        STEP_IDS_TTL.to_string(),
         new.activity.to_string(),
         new.text.to_owned(),
     ];
@@ -322,7 +322,7 @@ pub(super) async fn leave(
         MembershipEnd::DeleteAccount => (by, "3"),
     };
     let [a, b] = ids.map(|id| id.to_string());
-    let (kept, ttl) = (REMEMBERED.to_string(), REMEMBERED_FOR.to_string());
+    let (kept, ttl) = (MAX_STEP_IDS.to_string(), STEP_IDS_TTL.to_string());
     let args = [by.0.to_string(), user.0.to_string(), now.to_string(), a, b, mode.to_owned(), kept, ttl];
     append(db, &LEAVE_CHAT, chat, newest, 2, &args).await
 }
@@ -338,7 +338,7 @@ pub(super) async fn set_role(
     now: Millis,
 ) -> Result<ChatChangeResult, Error> {
     let [a, b] = ids.map(|id| id.to_string());
-    let (kept, ttl) = (REMEMBERED.to_string(), REMEMBERED_FOR.to_string());
+    let (kept, ttl) = (MAX_STEP_IDS.to_string(), STEP_IDS_TTL.to_string());
     let args = [by.0.to_string(), user.0.to_string(), now.to_string(), a, b, role.letter().to_string(), kept, ttl];
     append(db, &SET_ROLE, chat, newest, 2, &args).await
 }

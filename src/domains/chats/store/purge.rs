@@ -99,7 +99,7 @@ pub(in super::super) async fn purge_chat_rows(db: &Db, chat: ChatId, buckets: Ra
     db.write_many(reactions.chain(rows).map(|key| cmd("UNLINK").arg(key).take()).collect()).await.map(drop)
 }
 
-/// Deletes the record of a chat that has ended, and its places in the schedules. One pipeline.
+/// Deletes the record of a chat that has ended, and its entries in the schedules. One pipeline.
 pub(in super::super) async fn delete_record(db: &Db, chat: ChatId) -> Result<(), Error> {
     // The record last, so that a pass that is repeated finds the chat.
     retention::unschedule(db, chat).await?;

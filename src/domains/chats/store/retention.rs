@@ -138,12 +138,12 @@ pub(in super::super) async fn schedule(db: &Db, chat: ChatId, of: &ChatRetention
 
 /// The calls of [`schedule`], for a pipeline with others.
 pub(super) fn schedule_calls(chat: ChatId, of: &ChatRetentionState) -> Vec<Call> {
-    let places = Schedule::ALL.map(|schedule| (schedule, of.score(schedule)));
+    let scores = Schedule::ALL.map(|schedule| (schedule, of.score(schedule)));
     let put = |(schedule, score): (Schedule, u64)| {
         let condition = if schedule == Schedule::Sizes { "GT" } else { "LT" };
         Call::new(&SCHEDULE_CHAT, [keys::schedule(schedule, chat)]).arg(chat.0).arg(score).arg(condition)
     };
-    places.into_iter().filter(|(_, score)| *score > 0).map(put).collect()
+    scores.into_iter().filter(|(_, score)| *score > 0).map(put).collect()
 }
 
 /// Removes a chat that has ended from the schedules. One pipeline.

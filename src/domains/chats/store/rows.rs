@@ -78,15 +78,15 @@ pub(in super::super) async fn rows(db: &Db, ids: &[ChatMessageId]) -> Result<Vec
     for (at, id) in ids.iter().enumerate() {
         buckets.entry(keys::rows_with(id.chat, id.sequence)).or_default().push(at);
     }
-    let command = |(key, places): (&String, &Vec<usize>)| {
-        let numbers: Vec<u64> = places.iter().map(|at| ids[*at].sequence).collect();
+    let command = |(key, indexes): (&String, &Vec<usize>)| {
+        let numbers: Vec<u64> = indexes.iter().map(|at| ids[*at].sequence).collect();
         cmd("HMGET").arg(key).arg(numbers).take()
     };
     let replies = db.read_many(buckets.iter().map(command).collect()).await?;
     let mut rows = vec![None; ids.len()];
-    for (places, reply) in buckets.values().zip(replies) {
+    for (indexes, reply) in buckets.values().zip(replies) {
         let records: Vec<Option<String>> = decode::value(reply)?;
-        for (at, record) in places.iter().zip(records) {
+        for (at, record) in indexes.iter().zip(records) {
             rows[*at] = record.map(|record| ChatRow::parse(&record).ok_or_else(|| Error::corrupt("a row"))).transpose()?;
         }
     }

@@ -66,7 +66,7 @@ pub(in super::super) async fn texts_of(db: &Db, ranges: &[AuthorRange]) -> Resul
     Ok(numbers)
 }
 
-/// The newest rows of a group whose ids are remembered: id, number and author, which is 0 for all but texts. One script, which reads at most 256 rows.
+/// The newest rows of a group whose ids are stored: id, number and author, which is 0 for all but texts. One script, which reads at most 256 rows.
 pub(in super::super) async fn newest_authors(db: &Db, chat: ChatId, newest: u64) -> Result<Vec<(u64, u64, u64)>, Error> {
     let base = (newest / BUCKET).saturating_sub(2);
     let buckets = (base..=newest / BUCKET).map(|bucket| keys::rows(chat, bucket));

@@ -44,10 +44,10 @@ async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Fin
     let values = reader.query(ids.iter().copied(), |id| cmd("HMGET").arg(keys::comment(id)).arg(&fields).take()).await?;
     let refs: Vec<CommentRefs> =
         ids.iter().filter_map(|id| Some(check_fields(*id, &values.read::<Vec<Option<Vec<u8>>>>(id)?, found))).collect();
-    let place = |id: CommentId, parent: u64| [bytes_of(parent), bytes_of(id.number)].concat();
-    let places = refs.iter().map(|it| (it.id, it.path.last().copied().unwrap_or(0)));
+    let member = |id: CommentId, parent: u64| [bytes_of(parent), bytes_of(id.number)].concat();
+    let members = refs.iter().map(|it| (it.id, it.path.last().copied().unwrap_or(0)));
     let order = |id: CommentId| keys::replies(id.status, Order::New);
-    let placed = reader.query(places, |(id, parent)| cmd("ZSCORE").arg(order(id)).arg(place(id, parent)).take()).await?;
+    let ordered = reader.query(members, |(id, parent)| cmd("ZSCORE").arg(order(id)).arg(member(id, parent)).take()).await?;
     let above = refs.iter().flat_map(|it| it.path.iter().map(|number| CommentId { number: *number, ..it.id }));
     let existing_comments = reader.query(above, |id| cmd("EXISTS").arg(keys::comment(id)).take()).await?;
     let listings = || refs.iter().filter_map(|it| Some((it.id, it.author?)));
@@ -58,8 +58,8 @@ async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Fin
     let votes = reader.query(refs.iter().map(|it| it.id), |id| cmd("EXISTS").arg(keys::votes(id)).take()).await?;
     for it in &refs {
         let key = keys::comment(it.id);
-        if placed.read::<Option<f64>>(&(it.id, it.path.last().copied().unwrap_or(0))).flatten().is_none() {
-            found.add_repairable(&key, format!("is missing in {}", order(it.id)), [Remedy::PlaceComment(it.id)]);
+        if ordered.read::<Option<f64>>(&(it.id, it.path.last().copied().unwrap_or(0))).flatten().is_none() {
+            found.add_repairable(&key, format!("is missing in {}", order(it.id)), [Remedy::AddCommentToOrders(it.id)]);
         }
         // Comments of a deleted branch are about to be deleted; the check of the thread decides.
         let is_attached =

@@ -143,7 +143,7 @@ pub async fn purge_threads(app: &App, ids: &[StatusId]) -> Result<(), Error> {
     let exists = statuses::exist(app, &ids).await?;
     let mut budget = COMMENTS_PER_PASS;
     for id in ids.into_iter().zip(exists).filter(|(_, exists)| !exists).map(|(id, _)| id) {
-        // Tells the subscribers of the thread that it ends.
+        // Notifies the subscribers of the thread that it ends.
         events::publish_change(app, id.0);
         let deleted = if budget > 0 { purge_status_comments(app, id, budget).await? } else { 0 };
         if deleted == budget {

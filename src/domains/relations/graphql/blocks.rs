@@ -95,8 +95,8 @@ impl BlockMutation {
         Some(change_relation(ctx, &input.user_id, block).await.map(Into::into))
     }
 
-    /// Ends the viewer's block of an account. Each account can see the other again. Nothing that the block ended is restored. Succeeds without a
-    /// change if there is no block. Requires a session.
+    /// Ends the viewer's block of an account. Each account can see the other again. Follows, friendships, requests and list memberships
+    /// that the block ended are not restored. Succeeds without a change if there is no block. Requires a session.
     async fn unblock_user(
         &self,
         ctx: &Context<'_>,

@@ -11,7 +11,7 @@ pub const MAX_FRIEND_REQUESTS: usize = 1_000;
 named_enum! {
     /// Friendship of the viewer and an account.
     pub enum FriendshipState {
-        /// They are no friends, and neither has requested it.
+        /// They are not friends, and no request is pending.
         None = "none",
         /// The viewer has requested the friendship. The account has not accepted or rejected it.
         RequestSent = "request-sent",

@@ -81,8 +81,8 @@ pub(super) async fn check_indexes(reader: &AuditReader, entries: &[KeyInfo], fou
         }
     }
     let sets = indexes.iter().enumerate().map(|(at, index)| (at, index.key())).collect();
-    let place = |_: usize, key: &str, member: u64| vec![Remedy::PlaceMember { key: key.to_owned(), member }];
-    let mut scan = SetScan::start(reader, sets, place, found).await?;
+    let correct = |_: usize, key: &str, member: u64| vec![Remedy::CorrectScore { key: key.to_owned(), member }];
+    let mut scan = SetScan::start(reader, sets, correct, found).await?;
     loop {
         let windows = scan.next(reader, found).await?;
         if windows.is_empty() {
@@ -106,9 +106,9 @@ async fn check_entries(
         for row in &window.rows {
             let id = StatusId(row.member);
             if row.member != row.position {
-                let place = Remedy::PlaceMember { key: window.key.clone(), member: row.member };
+                let correct = Remedy::CorrectScore { key: window.key.clone(), member: row.member };
                 let what = format!("status {} is not at its own position", row.member);
-                found.add_repairable_with(&window.key, what, row.position.to_string(), [place]);
+                found.add_repairable_with(&window.key, what, row.position.to_string(), [correct]);
             }
             let remove = Remedy::RemoveMember { key: window.key.clone(), member: row.member.to_string().into_bytes() };
             match (records.get(&id), texts.get(&id)) {

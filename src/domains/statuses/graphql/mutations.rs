@@ -11,7 +11,7 @@ use crate::domains::timelines;
 use crate::schema::{UserError, payload, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result};
 
-/// A place on the earth, in degrees.
+/// Geographic coordinates in degrees.
 #[derive(InputObject)]
 struct LocationInput {
     /// Latitude: -90 to 90, north is positive.
@@ -25,15 +25,17 @@ struct LocationInput {
 struct PostStatusInput {
     /// Text of the status: 1 to 500 grapheme clusters, newlines allowed. Leading and trailing white space is removed.
     message: String,
-    /// Place of posting, visible to everyone who can see the status.
+    /// Location of posting, visible to everyone who can see the status.
     location: Option<LocationInput>,
     /// The accounts that can see the status. Null or omitted: `PUBLIC`.
     audience: Option<AudienceKind>,
     /// Id of a list of the viewer whose members can see the status. Required for the audience `LIST`, and only valid with it.
     audience_list_id: Option<ID>,
-    /// Id of the status that this one replies to. `NOT_FOUND` if the viewer cannot see it, `FORBIDDEN` if its `viewerCanReply` is false.
+    /// Id of the status that this one replies to. Fails with `NOT_FOUND` if the viewer cannot see it, and with `FORBIDDEN` if its
+    /// `viewerCanReply` is false.
     reply_to_id: Option<ID>,
-    /// Id of the status that this one quotes: a public one of a public account. `NOT_FOUND` if the viewer cannot see it, `FORBIDDEN` if it is not public.
+    /// Id of the status that this one quotes: a public one of a public account. Fails with `NOT_FOUND` if the viewer cannot
+    /// see it, and with `FORBIDDEN` if it is not public.
     quoted_status_id: Option<ID>,
     /// Who may reply to the status. Null or omitted: `EVERYONE`.
     reply_policy: Option<ReplyPolicy>,

@@ -38,8 +38,8 @@ pub struct RepostMutation;
 
 #[Object]
 impl RepostMutation {
-    /// Reposts a public status of a public account. `FORBIDDEN` for other statuses. Succeeds without a change if the viewer has reposted the status already.
-    /// Requires a session.
+    /// Reposts a public status of a public account. Fails with `FORBIDDEN` for other statuses. Succeeds without a change if the viewer has reposted the
+    /// status already. Requires a session.
     async fn repost_status(
         &self,
         ctx: &Context<'_>,

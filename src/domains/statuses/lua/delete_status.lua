@@ -1,6 +1,5 @@
 -- delete_status.lua - deletes a status of this author with its versions and the list of its quotes, and leaves a tombstone. Its likers are kept until each has removed the status from
--- their set. The tombstone names the place of the status in its conversation, and the
--- status that it quotes, so that a late step can remove both.
+-- their set. The tombstone names the parent and the root of the status in its conversation, and the status that it quotes, so that a late step can remove both.
 -- KEYS 1 status:{id}  2 gone:{id}  3 conversation:{id}  4 versions:{id}  5 quotes:{id}
 -- ARGV 1 author's id  2 time to live of the tombstone, ms  3 the expected field of the last edit, '' for none, '*' for any
 -- Returns { message, latitude | nil, longitude | nil, audience | nil, list | nil, tombstone, entities | nil } of the deleted status | {} no such status of this author

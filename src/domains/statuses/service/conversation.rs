@@ -1,23 +1,23 @@
-//! Pages of conversations: the places with the statuses that the viewer may see.
+//! Pages of conversations: the entries with the statuses that the viewer may see.
 
 use super::super::load::ViewedStatus;
 use super::super::model::Status;
 use super::super::visible::load_visible;
 use crate::app::App;
 use crate::base::error::Error;
-use crate::base::ids::{PlaceId, StatusId};
+use crate::base::ids::{ConversationEntryId, StatusId};
 use crate::base::page::{self, Cursors, ListId, Page, PageArgs, PageRequest, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::conversations::service as conversations;
-use crate::domains::conversations::{Place, ReplySort};
+use crate::domains::conversations::{ReplySort, StoredEntry};
 use futures_util::try_join;
 
-/// A place in a conversation as the viewer sees it.
+/// An entry of a conversation as the viewer sees it.
 #[derive(Clone, Debug)]
 pub struct ConversationEntry {
-    /// The place.
-    pub id: PlaceId,
-    /// The number of places above it.
+    /// Its id.
+    pub id: ConversationEntryId,
+    /// The number of entries above it.
     pub depth: u32,
     /// The number of direct replies that are not deleted; `None` if it was not read.
     pub replies: Option<u32>,
@@ -26,8 +26,8 @@ pub struct ConversationEntry {
 }
 
 impl ConversationEntry {
-    const fn new(id: PlaceId, place: Place, seen: Option<ViewedStatus>) -> Self {
-        Self { id, depth: place.depth, replies: Some(place.replies), seen }
+    const fn new(id: ConversationEntryId, entry: StoredEntry, seen: Option<ViewedStatus>) -> Self {
+        Self { id, depth: entry.depth, replies: Some(entry.replies), seen }
     }
 }
 
@@ -35,18 +35,18 @@ impl ConversationEntry {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn entry(loaders: &Loaders, id: PlaceId, depth: u32) -> Result<ConversationEntry, Error> {
+pub async fn entry(loaders: &Loaders, id: ConversationEntryId, depth: u32) -> Result<ConversationEntry, Error> {
     let seen = load_visible(loaders, [id.status]).await?.pop().flatten();
     Ok(ConversationEntry { id, depth, replies: None, seen })
 }
 
-/// The entry with this id; `None` if there is no such place. One batch of places, and the cost of [`load_visible`] at the same time.
+/// The entry with this id; `None` if there is no such entry. One batch of entries, and the cost of [`load_visible`] at the same time.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn find_entry(loaders: &Loaders, id: PlaceId) -> Result<Option<ConversationEntry>, Error> {
-    let (place, seen) = try_join!(loaders.places.load(id), load_visible(loaders, [id.status]))?;
-    Ok(place.map(|place| ConversationEntry::new(id, place, seen.into_iter().next().flatten())))
+pub async fn find_entry(loaders: &Loaders, id: ConversationEntryId) -> Result<Option<ConversationEntry>, Error> {
+    let (entry, seen) = try_join!(loaders.conversation_entries.load(id), load_visible(loaders, [id.status]))?;
+    Ok(entry.map(|entry| ConversationEntry::new(id, entry, seen.into_iter().next().flatten())))
 }
 
 /// A page of ancestors, from the root on.
@@ -72,12 +72,12 @@ pub async fn ancestors(app: &App, loaders: &Loaders, status: &Status, args: &Pag
     if from >= to {
         return Ok(AncestorsPage { items: Vec::new(), has_next: to < depth, has_previous: from > 0 });
     }
-    let places = conversations::ancestors(app, status.place(), from, to).await?.unwrap_or_default();
-    let seen = load_visible(loaders, places.iter().map(|(id, _)| id.status)).await?;
-    let entry = |((id, place), seen): ((PlaceId, Place), Option<ViewedStatus>)| {
-        (cursors.encode(list, u64::from(place.depth)), ConversationEntry::new(id, place, seen))
+    let entries = conversations::ancestors(app, status.conversation_entry_id(), from, to).await?.unwrap_or_default();
+    let seen = load_visible(loaders, entries.iter().map(|(id, _)| id.status)).await?;
+    let entry = |((id, entry), seen): ((ConversationEntryId, StoredEntry), Option<ViewedStatus>)| {
+        (cursors.encode(list, u64::from(entry.depth)), ConversationEntry::new(id, entry, seen))
     };
-    Ok(AncestorsPage { items: places.into_iter().zip(seen).map(entry).collect(), has_next: to < depth, has_previous: from > 0 })
+    Ok(AncestorsPage { items: entries.into_iter().zip(seen).map(entry).collect(), has_next: to < depth, has_previous: from > 0 })
 }
 
 /// The depths of a page, among all below `depth`: the first one, and the one after the last.
@@ -89,20 +89,20 @@ fn range(request: &PageRequest, depth: u32) -> (u32, u32) {
     if request.backward { (to.saturating_sub(size).max(from), to) } else { (from, from.saturating_add(size).min(to)) }
 }
 
-/// A page of the direct replies of a place. One pipeline, and the cost of [`load_visible`]; more if entries are left out.
+/// A page of the direct replies of an entry. One pipeline, and the cost of [`load_visible`]; more if entries are left out.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn replies(
     app: &App,
     loaders: &Loaders,
-    place: PlaceId,
+    entry: ConversationEntryId,
     sort: ReplySort,
     args: &PageArgs,
 ) -> Result<Page<ConversationEntry, u128>, Error> {
-    let (cursors, list) = (app.cursors().await?, conversations::replies_id(place, sort));
+    let (cursors, list) = (app.cursors().await?, conversations::replies_id(entry, sort));
     let request = args.check_with(|text| decode(&cursors, list, text))?;
-    page::read_page(&ReplyListing { app, loaders, place, sort }, request).await
+    page::read_page(&ReplyListing { app, loaders, entry, sort }, request).await
 }
 
 /// Encodes the cursor of a reply.
@@ -117,7 +117,7 @@ fn decode(cursors: &Cursors, list: ListId, text: &str) -> Option<u128> {
 struct ReplyListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
-    place: PlaceId,
+    entry: ConversationEntryId,
     sort: ReplySort,
 }
 
@@ -125,19 +125,20 @@ impl PageSource<u128> for ReplyListing<'_> {
     type Item = ConversationEntry;
 
     async fn read_rows(&self, windows: &[Window<u128>]) -> Result<Vec<Vec<Row<u128>>>, Error> {
-        conversations::replies(self.app, self.place, self.sort, windows).await
+        conversations::replies(self.app, self.entry, self.sort, windows).await
     }
 
-    /// An entry without a status is in the list only while places are below it.
+    /// An entry without a status is in the list only while entries are below it.
     async fn hydrate(&self, rows: &[Row<u128>]) -> Result<Vec<Option<ConversationEntry>>, Error> {
-        let ids: Vec<PlaceId> = rows.iter().map(|row| PlaceId { status: StatusId(row.member), ..self.place }).collect();
+        let ids: Vec<ConversationEntryId> =
+            rows.iter().map(|row| ConversationEntryId { status: StatusId(row.member), ..self.entry }).collect();
         let statuses = load_visible(self.loaders, ids.iter().map(|id| id.status));
-        let (places, seen) = try_join!(self.loaders.places.load_many(ids.iter().copied()), statuses)?;
-        let entry = |((id, place), seen): ((PlaceId, Option<Place>), Option<ViewedStatus>)| {
-            let place = place.filter(|place| seen.is_some() || place.places > 0)?;
-            Some(ConversationEntry::new(id, place, seen))
+        let (entries, seen) = try_join!(self.loaders.conversation_entries.load_many(ids.iter().copied()), statuses)?;
+        let entry = |((id, entry), seen): ((ConversationEntryId, Option<StoredEntry>), Option<ViewedStatus>)| {
+            let entry = entry.filter(|entry| seen.is_some() || entry.children > 0)?;
+            Some(ConversationEntry::new(id, entry, seen))
         };
-        Ok(ids.into_iter().zip(places).zip(seen).map(entry).collect())
+        Ok(ids.into_iter().zip(entries).zip(seen).map(entry).collect())
     }
 }
 

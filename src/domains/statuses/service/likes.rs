@@ -97,11 +97,11 @@ pub async fn purge_likes_of_statuses(app: &App, ids: &[StatusId]) -> Result<Vec<
     let each = (LIKES_PER_PASS / ids.len().max(1)).max(1);
     let likers = store::remaining_likers(app.db(), ids, each).await?;
     let likes: Vec<_> = likers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();
-    let parts = begin_likes(app, &likes).await?;
+    let subtasks = begin_likes(app, &likes).await?;
     // The likers' sides first: the likers are unknown afterwards.
     store::remove_liked(app.db(), &likes).await?;
     store::remove_likers(app.db(), &likers).await?;
-    parts.ack(app);
+    subtasks.ack(app);
     Ok(likers.into_iter().filter(|(_, users)| users.len() == each).map(|(id, _)| id).collect())
 }
 
@@ -118,11 +118,11 @@ pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
     let rows = store::liked(app.db(), user, &[window]).await?.pop().unwrap_or_default();
     let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
     let likes: Vec<_> = ids.iter().map(|id| (user, *id)).collect();
-    let parts = begin_likes(app, &likes).await?;
+    let subtasks = begin_likes(app, &likes).await?;
     store::unlike_many(app.db(), user, &ids).await?;
     replies::sync_likes(app, &ids).await?;
     store::remove_liked(app.db(), &likes).await?;
-    parts.ack(app);
+    subtasks.ack(app);
     Ok(ids.len() == LIKES_PER_PASS)
 }
 

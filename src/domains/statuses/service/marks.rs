@@ -147,7 +147,7 @@ pub async fn purge_marks_of_statuses(
     let each = (MARKS_PER_PASS / ids.len().max(1)).max(1);
     let markers = store::remaining_markers(app.db(), mark, ids, each).await?;
     let marks: Vec<_> = markers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();
-    let parts = begin(app, mark, &marks).await?;
+    let subtasks = begin(app, mark, &marks).await?;
     if mark == Mark::Repost {
         for (id, users) in &markers {
             if let Some(author) = author {
@@ -160,7 +160,7 @@ pub async fn purge_marks_of_statuses(
     // The accounts' sides first: the accounts are unknown afterwards.
     store::remove(app.db(), mark, &marks).await?;
     store::remove_markers(app.db(), mark, &markers).await?;
-    parts.ack(app);
+    subtasks.ack(app);
     Ok(markers.into_iter().filter(|(_, users)| users.len() == each).map(|(id, _)| id).collect())
 }
 
@@ -209,9 +209,9 @@ pub async fn purge_marks(app: &App, mark: Mark, user: UserId) -> Result<bool, Er
     let rows = store::marked(app.db(), mark, user, &[window]).await?.pop().unwrap_or_default();
     let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
     let marks: Vec<_> = ids.iter().map(|id| (user, *id)).collect();
-    let parts = begin(app, mark, &marks).await?;
+    let subtasks = begin(app, mark, &marks).await?;
     store::unset_many(app.db(), mark, user, &ids).await?;
     store::remove(app.db(), mark, &marks).await?;
-    parts.ack(app);
+    subtasks.ack(app);
     Ok(ids.len() == MARKS_PER_PASS)
 }

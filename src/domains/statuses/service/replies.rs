@@ -1,20 +1,20 @@
-//! Replies: who may reply, and the place of a status in its conversation. The conversation is on the tag of its root: a reply joins it before it is
+//! Replies: who may reply, and the entry of a status in its conversation. The conversation is on the tag of its root: a reply joins it before it is
 //! written, and leaves it after it was deleted.
 
 use super::super::load::ViewedStatus;
 use super::super::model::{Status, not_found};
 use super::super::store as statuses_store;
 use super::super::store::quotes::parse_tombstone;
-use super::super::store::replies::{self as store, DeletedPlace};
+use super::super::store::replies::{self as store, DeletedEntry};
 use super::super::visible::load_visible;
 use super::{quotes, terms};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
-use crate::base::ids::{PlaceId, StatusId, UserId};
+use crate::base::ids::{ConversationEntryId, StatusId, UserId};
 use crate::base::page::Window;
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
-use crate::domains::conversations::service::{self as conversations, AddPlaceResult};
+use crate::domains::conversations::service::{self as conversations, AddReplyResult};
 use crate::domains::conversations::{ReplyPolicy, ReplyRef, ReplySort};
 use crate::domains::users::service as users;
 use crate::platform::journal::service as journal;
@@ -23,7 +23,7 @@ use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use futures_util::future::try_join_all;
 
-/// Calls after which the removal of places continues in the background: of a conversation that was thousands of replies deep.
+/// Calls after which the removal of entries continues in the background: of a conversation that was thousands of replies deep.
 const PASSES: usize = 10;
 /// Deleted statuses with replies that one pass enqueues, of a deleted account.
 const DELETED_PER_PASS: usize = 100;
@@ -132,7 +132,7 @@ pub(super) fn task(status: &Status) -> Task {
 /// The parent of a new reply, and the number of replies to it when the reply had joined the conversation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ParentCount {
-    pub(super) parent: PlaceId,
+    pub(super) parent: ConversationEntryId,
     pub(super) replies: u32,
 }
 
@@ -143,38 +143,40 @@ pub(super) struct ParentCount {
 pub(super) async fn join(app: &App, status: &Status) -> Outcome<Option<ParentCount>> {
     let Some(reply) = status.reply else { return Ok(None) };
     match conversations::add(app, reply.root, reply.parent, status.id).await? {
-        AddPlaceResult::Added(replies) => {
-            Ok(Some(ParentCount { parent: PlaceId { root: reply.root, status: reply.parent }, replies }))
+        AddReplyResult::Added(replies) => {
+            Ok(Some(ParentCount { parent: ConversationEntryId { root: reply.root, status: reply.parent }, replies }))
         }
         // A status that was deleted is not written again either.
-        AddPlaceResult::Deleted => Ok(None),
-        AddPlaceResult::NoParent => Err(no_parent().into()),
-        AddPlaceResult::LimitReached => Err(conversation_is_full().into()),
+        AddReplyResult::Deleted => Ok(None),
+        AddReplyResult::NoParent => Err(no_parent().into()),
+        AddReplyResult::LimitReached => Err(conversation_is_full().into()),
     }
 }
 
-/// Adds the replies among statuses to their conversations, at the places of their likes. Pipelines of scripts; nothing for statuses that are no replies.
+/// Adds the replies among statuses to their conversations, at their positions by likes. Pipelines of scripts; nothing for statuses that are no replies.
 pub(super) async fn import(app: &App, statuses: &[&Status]) -> Result<(), Error> {
     let replies = || statuses.iter().filter_map(|status| Some((status, status.reply?)));
-    let places: Vec<_> = replies().map(|(status, reply)| (status.place(), reply.parent)).collect();
-    conversations::import(app, &places).await?;
-    let likes: Vec<_> =
-        replies().filter(|(status, _)| status.likes > 0).map(|(status, _)| (status.place(), status.likes)).collect();
+    let entries: Vec<_> = replies().map(|(status, reply)| (status.conversation_entry_id(), reply.parent)).collect();
+    conversations::import(app, &entries).await?;
+    let likes: Vec<_> = replies()
+        .filter(|(status, _)| status.likes > 0)
+        .map(|(status, _)| (status.conversation_entry_id(), status.likes))
+        .collect();
     for part in likes.chunks(REPLIES_PER_PASS) {
         conversations::set_likes(app, part).await?;
     }
     Ok(())
 }
 
-/// Sets the number of replies of a status to that of its place, as often as that changes meanwhile. Returns whether the status exists; one that was
+/// Sets the number of replies of a status to that of its entry, as often as that changes meanwhile. Returns whether the status exists; one that was
 /// deleted leaves the conversation. Three round trips.
-pub(super) async fn sync_count(app: &App, place: PlaceId) -> Result<bool, Error> {
-    let count = async || Ok::<_, Error>(conversations::places(app, &[place]).await?.pop().flatten().map_or(0, |it| it.replies));
+pub(super) async fn sync_count(app: &App, entry: ConversationEntryId) -> Result<bool, Error> {
+    let count = async || Ok::<_, Error>(conversations::entries(app, &[entry]).await?.pop().flatten().map_or(0, |it| it.replies));
     let mut replies = count().await?;
     loop {
-        if !store::set_count(app.db(), place.status, replies).await? {
-            // It may have been deleted before its place was there.
-            remove_unused(app, place).await?;
+        if !store::set_count(app.db(), entry.status, replies).await? {
+            // It may have been deleted before its entry was there.
+            remove_unused(app, entry).await?;
             return Ok(false);
         }
         let now = count().await?;
@@ -192,7 +194,7 @@ pub(super) async fn count_reply(app: &App, status: &Status, count: Option<Parent
     if store::raise_count(app.db(), parent.status, replies).await? {
         return Ok(());
     }
-    // It may have been deleted before its place was there.
+    // It may have been deleted before its entry was there.
     remove_unused(app, parent).await?;
     remove_deleted_parent_author(app, status.id, reply).await
 }
@@ -205,54 +207,54 @@ async fn remove_deleted_parent_author(app: &App, id: StatusId, reply: ReplyRef) 
     }
 }
 
-/// Removes the place of a deleted status, and lowers its parent's number of replies. Four round trips; more if places of other deleted statuses go with
-/// it.
-pub(super) async fn remove_place(app: &App, DeletedPlace { place, parent }: DeletedPlace) -> Result<(), Error> {
-    remove_unused(app, place).await?;
+/// Removes the entry of a deleted status, and lowers its parent's number of replies. Four round trips; more if entries of other deleted statuses are
+/// removed, too.
+pub(super) async fn remove_entry(app: &App, DeletedEntry { id, parent }: DeletedEntry) -> Result<(), Error> {
+    remove_unused(app, id).await?;
     match parent {
-        Some(status) => sync_count(app, PlaceId { status, ..place }).await.map(drop),
+        Some(status) => sync_count(app, ConversationEntryId { status, ..id }).await.map(drop),
         None => Ok(()),
     }
 }
 
-/// As [`remove_place`], for a deleted status of `author`. If replies to it remain, the place is recorded for the account, so that the account is
+/// As [`remove_entry`], for a deleted status of `author`. If replies to it remain, the entry is recorded for the account, so that the account is
 /// removed from these replies when it is deleted; if it was deleted already, it is removed now.
-pub(super) async fn remove_place_of(app: &App, author: UserId, place: DeletedPlace) -> Result<(), Error> {
-    remove_place(app, place).await?;
-    if conversations::places(app, &[place.place]).await?.contains(&None) {
+pub(super) async fn remove_entry_of(app: &App, author: UserId, entry: DeletedEntry) -> Result<(), Error> {
+    remove_entry(app, entry).await?;
+    if conversations::entries(app, &[entry.id]).await?.contains(&None) {
         return Ok(());
     }
-    if store::add_deleted_with_replies(app.db(), author, place.place).await? {
+    if store::add_deleted_with_replies(app.db(), author, entry.id).await? {
         return Ok(());
     }
-    journal::enqueue(app, Task::RepliesToDeleted { conversation: place.place.root, status: place.place.status }).await
+    journal::enqueue(app, Task::RepliesToDeleted { conversation: entry.id.root, status: entry.id.status }).await
 }
 
-/// Removes a place, and the places of deleted statuses above it that nothing needs any more.
-async fn remove_unused(app: &App, place: PlaceId) -> Result<(), Error> {
-    let mut next = Some(place);
+/// Removes an entry, and the entries of deleted statuses above it that have no other entries below them.
+async fn remove_unused(app: &App, entry: ConversationEntryId) -> Result<(), Error> {
+    let mut next = Some(entry);
     for _ in 0..PASSES {
-        let Some(place) = next else { return Ok(()) };
-        next = conversations::remove(app, place).await?;
+        let Some(entry) = next else { return Ok(()) };
+        next = conversations::remove(app, entry).await?;
     }
     match next {
-        Some(place) => journal::enqueue(app, Task::Place { conversation: place.root, status: place.status }).await,
+        Some(entry) => journal::enqueue(app, Task::ConversationEntry { conversation: entry.root, status: entry.status }).await,
         None => Ok(()),
     }
 }
 
-/// Removes the places of deleted statuses of `author`, and their quotes of others. One pipeline, one for quotes, and five round trips for each that had a place,
-/// those of all at the same time.
+/// Removes the entries of deleted statuses of `author`, and their quotes of others. One pipeline, one for quotes, and five round trips for each that was
+/// in a conversation, those of all at the same time.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn remove_places(app: &App, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
+pub async fn remove_from_conversations(app: &App, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
     let tombstones = store::tombstones(app.db(), ids).await?;
     let of_ids = || ids.iter().zip(&tombstones);
     let quotes: Vec<_> = of_ids().filter_map(|(id, text)| Some((parse_tombstone(text)?, *id))).collect();
     quotes::remove(app, &quotes).await?;
-    let places = of_ids().filter_map(|(id, text)| DeletedPlace::parse(*id, text));
-    try_join_all(places.map(|place| remove_place_of(app, author, place))).await.map(drop)
+    let entries = of_ids().filter_map(|(id, text)| DeletedEntry::parse(*id, text));
+    try_join_all(entries.map(|entry| remove_entry_of(app, author, entry))).await.map(drop)
 }
 
 /// Removes a deleted account from the replies to its deleted statuses, in the background: up to a hundred statuses; `true` means that more may
@@ -261,47 +263,51 @@ pub async fn remove_places(app: &App, author: UserId, ids: &[StatusId]) -> Resul
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn enqueue_replies_to_deleted(app: &App, author: UserId) -> Result<bool, Error> {
-    let places = store::deleted_with_replies(app.db(), author, DELETED_PER_PASS).await?;
-    for place in &places {
-        journal::enqueue(app, Task::RepliesToDeleted { conversation: place.root, status: place.status }).await?;
+    let entries = store::deleted_with_replies(app.db(), author, DELETED_PER_PASS).await?;
+    for entry in &entries {
+        journal::enqueue(app, Task::RepliesToDeleted { conversation: entry.root, status: entry.status }).await?;
     }
-    store::remove_deleted_with_replies(app.db(), author, &places).await?;
-    Ok(places.len() == DELETED_PER_PASS)
+    store::remove_deleted_with_replies(app.db(), author, &entries).await?;
+    Ok(entries.len() == DELETED_PER_PASS)
 }
 
 /// One pass over the direct replies to a status of a deleted account: removes the account from them. Returns where the next pass continues; `None` at the end.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_replies_to_deleted(app: &App, place: PlaceId, progress: Progress) -> Result<Option<Progress>, Error> {
+pub async fn settle_replies_to_deleted(
+    app: &App,
+    entry: ConversationEntryId,
+    progress: Progress,
+) -> Result<Option<Progress>, Error> {
     let below = if progress.below == 0 { u128::MAX } else { u128::from(progress.below) };
     let window = Window { below, above: 0, newest_first: true, limit: REPLIES_PER_PASS };
-    let rows = conversations::replies(app, place, ReplySort::New, &[window]).await?.pop().unwrap_or_default();
+    let rows = conversations::replies(app, entry, ReplySort::New, &[window]).await?.pop().unwrap_or_default();
     let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
     store::clear_parent_authors(app.db(), &ids).await?;
     let last = ids.last().filter(|_| ids.len() == REPLIES_PER_PASS);
     Ok(last.map(|id| Progress { below: id.0, ..Progress::default() }))
 }
 
-/// Reconciles the place of a reply, and its parent's number of replies, with whether the reply exists, as often as that changes meanwhile. Six round
+/// Reconciles the entry of a reply, and its parent's number of replies, with whether the reply exists, as often as that changes meanwhile. Six round
 /// trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_reply(app: &App, author: UserId, place: PlaceId, parent: StatusId) -> Result<(), Error> {
-    let mut exists = is_by(app, author, place.status).await?;
+pub async fn settle_reply(app: &App, author: UserId, entry: ConversationEntryId, parent: StatusId) -> Result<(), Error> {
+    let mut exists = is_by(app, author, entry.status).await?;
     loop {
         if exists {
-            conversations::add(app, place.root, parent, place.status).await?;
-            if let Some((_, reply)) = reply_of(app, place.status).await?
-                && !sync_count(app, PlaceId { root: reply.root, status: reply.parent }).await?
+            conversations::add(app, entry.root, parent, entry.status).await?;
+            if let Some((_, reply)) = reply_of(app, entry.status).await?
+                && !sync_count(app, ConversationEntryId { root: reply.root, status: reply.parent }).await?
             {
-                remove_deleted_parent_author(app, place.status, reply).await?;
+                remove_deleted_parent_author(app, entry.status, reply).await?;
             }
         } else {
-            remove_place_of(app, author, DeletedPlace { place, parent: Some(parent) }).await?;
+            remove_entry_of(app, author, DeletedEntry { id: entry, parent: Some(parent) }).await?;
         }
-        let now = is_by(app, author, place.status).await?;
+        let now = is_by(app, author, entry.status).await?;
         if now == exists {
             return Ok(());
         }
@@ -309,21 +315,21 @@ pub async fn settle_reply(app: &App, author: UserId, place: PlaceId, parent: Sta
     }
 }
 
-/// Reconciles a place with its status: the place of a deleted status goes if nothing keeps it, and the counts of an existing one are set. At most ten round
-/// trips.
+/// Reconciles an entry with its status: the entry of a deleted status goes if no entry is below it, and the counts of an existing one are set. At most ten
+/// round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_place(app: &App, place: PlaceId) -> Result<(), Error> {
-    let Some(status) = statuses_store::get(app.db(), place.status).await? else {
-        let parent = conversations::places(app, &[place]).await?.pop().flatten().and_then(|it| it.parent);
-        return remove_place(app, DeletedPlace { place, parent }).await;
+pub async fn settle_conversation_entry(app: &App, entry: ConversationEntryId) -> Result<(), Error> {
+    let Some(status) = statuses_store::get(app.db(), entry.status).await? else {
+        let parent = conversations::entries(app, &[entry]).await?.pop().flatten().and_then(|it| it.parent);
+        return remove_entry(app, DeletedEntry { id: entry, parent }).await;
     };
     if let Some(reply) = status.reply {
-        settle_reply(app, status.author, place, reply.parent).await?;
-        sync_likes(app, &[place.status]).await?;
+        settle_reply(app, status.author, entry, reply.parent).await?;
+        sync_likes(app, &[entry.status]).await?;
     }
-    sync_count(app, place).await.map(drop)
+    sync_count(app, entry).await.map(drop)
 }
 
 /// Moves the replies among statuses in the orders by likes, as often as their likes change meanwhile. One pipeline, and two more for replies.
@@ -332,7 +338,7 @@ pub(super) async fn sync_likes(app: &App, ids: &[StatusId]) -> Result<(), Error>
     while !likes.is_empty() {
         conversations::set_likes(app, &likes).await?;
         let before = likes;
-        let replies: Vec<StatusId> = before.iter().map(|(place, _)| place.status).collect();
+        let replies: Vec<StatusId> = before.iter().map(|(entry, _)| entry.status).collect();
         likes = store::likes(app.db(), &replies).await?;
         likes.retain(|now| !before.contains(now));
     }

@@ -3,9 +3,9 @@
 use super::super::keys;
 use super::indexes::{self, IndexedText};
 use crate::base::error::Error;
-use crate::base::ids::{PlaceId, StatusId, UserId};
+use crate::base::ids::{ConversationEntryId, StatusId, UserId};
 use crate::db::{Db, decode};
-use crate::domains::conversations::{decode_place, read_place};
+use crate::domains::conversations::{decode_entry, read_entry};
 use redis::cmd;
 
 /// A status, as it was read again.
@@ -24,17 +24,17 @@ pub(in super::super) async fn read(
     db: &Db,
     author: UserId,
     id: StatusId,
-    parent: Option<PlaceId>,
+    parent: Option<ConversationEntryId>,
     with_text: bool,
 ) -> Result<StatusNow, Error> {
-    let mut commands = parent.iter().map(read_place).collect::<Vec<_>>();
+    let mut commands = parent.iter().map(read_entry).collect::<Vec<_>>();
     match with_text {
         true => commands.extend(indexes::read_text(author, id)),
         false => commands.push(cmd("HGET").arg(keys::status(id)).arg("uid").take()),
     }
     let mut replies = db.read_many(commands).await?.into_iter();
-    let place = if parent.is_some() { decode_place(replies.next().unwrap_or_default())? } else { None };
-    let replies_to_parent = place.map_or(0, |place| place.replies);
+    let entry = if parent.is_some() { decode_entry(replies.next().unwrap_or_default())? } else { None };
+    let replies_to_parent = entry.map_or(0, |entry| entry.replies);
     let (exists, text) = match with_text {
         true => indexes::decode_text(author, replies)?,
         false => {

@@ -3,7 +3,7 @@
 use super::super::keys;
 use super::super::model::MAX_DELETED_WITH_REPLIES;
 use crate::base::error::Error;
-use crate::base::ids::{PlaceId, StatusId, UserId};
+use crate::base::ids::{ConversationEntryId, StatusId, UserId};
 use crate::db::hash::HashValue;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
@@ -16,21 +16,21 @@ static CLEAR_PARENT_AUTHOR: Script = Script::allow_oom(include_str!("../lua/clea
 static ADD_DELETED_WITH_REPLIES: Script = Script::allow_oom(include_str!("../lua/add_deleted_with_replies.lua"));
 static SET_REPLY_POLICY: Script = Script::new(include_str!("../lua/set_reply_policy.lua"));
 
-/// The place of a deleted status.
+/// The entry of a deleted status in its conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct DeletedPlace {
-    /// Its place.
-    pub(in super::super) place: PlaceId,
+pub(in super::super) struct DeletedEntry {
+    /// Its id.
+    pub(in super::super) id: ConversationEntryId,
     /// The status that it replied to; `None` for the root.
     pub(in super::super) parent: Option<StatusId>,
 }
 
-impl DeletedPlace {
-    /// Parses the tombstone of a status, `1 parent root`, and what it quoted; `None` if it had no place.
+impl DeletedEntry {
+    /// Parses the tombstone of a status, `1 parent root`, and what it quoted; `None` if it was in no conversation.
     pub(in super::super) fn parse(status: StatusId, tombstone: &str) -> Option<Self> {
         let mut ids = tombstone.split(' ').skip(1).map(|text| text.parse::<u64>().ok().map(StatusId));
         let (parent, root) = (ids.next()??, ids.next()??);
-        Some(Self { place: PlaceId { root, status }, parent: Some(parent).filter(|parent| parent.0 > 0) })
+        Some(Self { id: ConversationEntryId { root, status }, parent: Some(parent).filter(|parent| parent.0 > 0) })
     }
 }
 
@@ -68,46 +68,58 @@ pub(in super::super) async fn clear_parent_authors(db: &Db, ids: &[StatusId]) ->
     db.call_many(calls.collect()).await.map(drop)
 }
 
-/// Remembers the place of a deleted status of `author` to which there are replies; nothing if the account was deleted. One script.
-pub(in super::super) async fn add_deleted_with_replies(db: &Db, author: UserId, place: PlaceId) -> Result<bool, Error> {
+/// Records the entry of a deleted status of `author` to which there are replies; nothing if the account was deleted. One script.
+pub(in super::super) async fn add_deleted_with_replies(
+    db: &Db,
+    author: UserId,
+    entry: ConversationEntryId,
+) -> Result<bool, Error> {
     let call = Call::new(&ADD_DELETED_WITH_REPLIES, [keys::deleted_with_replies(author), user_key(author)]);
-    db.call(call.arg(encode_place(place)).arg(place.status.0).arg(MAX_DELETED_WITH_REPLIES)).await
+    db.call(call.arg(encode_entry(entry)).arg(entry.status.0).arg(MAX_DELETED_WITH_REPLIES)).await
 }
 
-/// Up to `limit` remembered places of an account. One command.
-pub(in super::super) async fn deleted_with_replies(db: &Db, author: UserId, limit: usize) -> Result<Vec<PlaceId>, Error> {
+/// Up to `limit` recorded entries of an account. One command.
+pub(in super::super) async fn deleted_with_replies(
+    db: &Db,
+    author: UserId,
+    limit: usize,
+) -> Result<Vec<ConversationEntryId>, Error> {
     let members: Vec<Vec<u8>> =
         db.read(cmd("ZRANGE").arg(keys::deleted_with_replies(author)).arg(0).arg(limit.max(1) - 1).take()).await?;
-    Ok(members.iter().filter_map(|member| decode_place(member)).collect())
+    Ok(members.iter().filter_map(|member| decode_entry(member)).collect())
 }
 
-/// Removes remembered places of an account. One command; nothing for none.
-pub(in super::super) async fn remove_deleted_with_replies(db: &Db, author: UserId, places: &[PlaceId]) -> Result<(), Error> {
-    if places.is_empty() {
+/// Removes recorded entries of an account. One command; nothing for none.
+pub(in super::super) async fn remove_deleted_with_replies(
+    db: &Db,
+    author: UserId,
+    entries: &[ConversationEntryId],
+) -> Result<(), Error> {
+    if entries.is_empty() {
         return Ok(());
     }
-    let members: Vec<Vec<u8>> = places.iter().map(|place| encode_place(*place)).collect();
+    let members: Vec<Vec<u8>> = entries.iter().map(|entry| encode_entry(*entry)).collect();
     db.write_many(vec![cmd("ZREM").arg(keys::deleted_with_replies(author)).arg(members).take()]).await.map(drop)
 }
 
-fn encode_place(place: PlaceId) -> Vec<u8> {
-    [place.root, place.status].iter().flat_map(|id| id.0.to_be_bytes().into_iter().skip(1)).collect()
+fn encode_entry(entry: ConversationEntryId) -> Vec<u8> {
+    [entry.root, entry.status].iter().flat_map(|id| id.0.to_be_bytes().into_iter().skip(1)).collect()
 }
 
-fn decode_place(member: &[u8]) -> Option<PlaceId> {
+fn decode_entry(member: &[u8]) -> Option<ConversationEntryId> {
     let (root, status) = member.split_at_checked(7)?;
     let id = |bytes: &[u8]| StatusId(bytes.iter().fold(0, |id, byte| id << 8 | u64::from(*byte)));
-    (status.len() == 7).then(|| PlaceId { root: id(root), status: id(status) })
+    (status.len() == 7).then(|| ConversationEntryId { root: id(root), status: id(status) })
 }
 
 /// The likes of the replies among statuses. One pipeline.
-pub(in super::super) async fn likes(db: &Db, ids: &[StatusId]) -> Result<Vec<(PlaceId, u64)>, Error> {
+pub(in super::super) async fn likes(db: &Db, ids: &[StatusId]) -> Result<Vec<(ConversationEntryId, u64)>, Error> {
     let commands = ids.iter().map(|id| cmd("HMGET").arg(keys::status(*id)).arg(&["likes", "reply"]).take()).collect();
     let mut found = Vec::new();
     for (status, reply) in ids.iter().zip(db.read_many(commands).await?) {
         let (likes, reply): (Option<u64>, Option<String>) = decode::value(reply)?;
         let reply = reply.map(|text| <Option<ReplyRef>>::read([Some(decode::StoredText(text))])).transpose()?.flatten().flatten();
-        found.extend(reply.map(|reply| (PlaceId { root: reply.root, status: *status }, likes.unwrap_or_default())));
+        found.extend(reply.map(|reply| (ConversationEntryId { root: reply.root, status: *status }, likes.unwrap_or_default())));
     }
     Ok(found)
 }

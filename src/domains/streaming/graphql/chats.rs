@@ -135,7 +135,7 @@ impl MessageDeleted {
 pub(super) struct SeenChanged(String, Arc<ChatView>, ShownMember);
 
 /// The read or delivery position of a member has advanced. Sent at most once a second for each member. Positions of other members are sent only in chats of
-/// at most 50 members. A member who sends a message has seen the rows before it. A crash of the server may lose the event, but never the position: read
+/// at most 50 members. A member who sends a message has seen all messages before it. A crash of the server may lose the event, but never the position: read
 /// `members` again after a reconnect.
 #[Object]
 impl SeenChanged {

@@ -23,7 +23,7 @@ pub struct FollowedTagQuery;
 
 #[Object]
 impl FollowedTagQuery {
-    /// Tags that the viewer follows, the last followed one first. At most 100. Nobody else can find out who follows a tag. Requires a session.
+    /// Tags that the viewer follows, the most recently followed first. At most 100. Nobody else can find out who follows a tag. Requires a session.
     async fn viewer_followed_tags(
         &self,
         ctx: &Context<'_>,

@@ -57,9 +57,9 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], window: Option<usi
     let of_users = entries.iter().filter_map(|entry| user_of_key(&entry.key)).map(Feed::Home);
     let of_lists = entries.iter().filter_map(|entry| list_of_key(&entry.key)).map(Feed::List);
     complete::check(reader, of_users.chain(of_lists).collect(), found).await?;
-    let mut walk = SetScan::start(reader, feeds, entry_remedy, found).await?.with_other_members(|member| member.contains(':'));
+    let mut scan = SetScan::start(reader, feeds, entry_remedy, found).await?.with_other_members(|member| member.contains(':'));
     loop {
-        let windows = walk.next(reader, found).await?;
+        let windows = scan.next(reader, found).await?;
         if windows.is_empty() {
             return Ok(());
         }
@@ -115,7 +115,7 @@ async fn check_states(reader: &AuditReader, states: &[(u64, String)], found: &mu
 
 /// The score of an entry is its member.
 fn entry_remedy(_: Feed, key: &str, member: u64) -> Vec<Remedy> {
-    vec![Remedy::PlaceMember { key: key.to_owned(), member }]
+    vec![Remedy::CorrectScore { key: key.to_owned(), member }]
 }
 
 const fn remove_deleted_from(feed: Feed, status: StatusId) -> Remedy {

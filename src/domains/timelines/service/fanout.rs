@@ -146,13 +146,13 @@ pub(super) async fn feeds_of(
         return Ok((vec![Feed::Home(author)], None));
     }
     let below = if progress.below == 0 { u64::MAX } else { progress.below };
-    let place_of = |stage, rows: &[Row]| {
+    let next_after = |stage, rows: &[Row]| {
         rows.last().filter(|_| rows.len() == PASS).map(|row| Progress { stage, below: row.position, ..Progress::default() })
     };
     let list = |row: &Row| Feed::List(UserListId(row.member));
     if progress.stage == LISTS {
         let rows = lists::memberships_below(app, author, below, PASS).await?;
-        return Ok((rows.iter().map(list).collect(), place_of(LISTS, &rows)));
+        return Ok((rows.iter().map(list).collect(), next_after(LISTS, &rows)));
     }
     let followers = graph::followers_below(app, author, below, PASS);
     let on_lists = lists::memberships_below(app, author, u64::MAX, PASS);
@@ -161,9 +161,9 @@ pub(super) async fn feeds_of(
     if progress.below == 0 {
         feeds.push(Feed::Home(author));
     }
-    if let Some(next) = place_of(FOLLOWERS, &followers) {
+    if let Some(next) = next_after(FOLLOWERS, &followers) {
         return Ok((feeds, Some(next)));
     }
     feeds.extend(on_lists.iter().map(list));
-    Ok((feeds, place_of(LISTS, &on_lists)))
+    Ok((feeds, next_after(LISTS, &on_lists)))
 }

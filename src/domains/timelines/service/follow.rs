@@ -1,4 +1,4 @@
-//! Following and unfollowing, and what they change in feeds.
+//! Following and unfollowing, and the changes of feeds that follow from them.
 
 use super::super::feed_row::FeedRow;
 use super::super::model::{CEILING, LARGEST_FEED};

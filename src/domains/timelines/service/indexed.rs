@@ -77,15 +77,15 @@ pub async fn indexed(
     Ok(page)
 }
 
-/// The position of the newest status that the response shows (0 for none), and the place from which live events continue; as [`super::head`]. Waits for the
-/// pages of the same timeline.
+/// The position of the newest status that the response shows (0 for none), and the position in the event log from which live events continue; as
+/// [`super::head`]. Waits for the pages of the same timeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn indexed_head(app: &App, loaders: &Loaders, timeline: &IndexTimeline) -> Result<(u64, ResumePoint), Error> {
     let position = loaders.log_end.load(()).await?;
     let shown = loaders.log_end.fetcher().shown.wait_until_finished(timeline.list()).await;
-    let place = events::resume_point(app, position, &shown).await?;
+    let resume_point = events::resume_point(app, position, &shown).await?;
     let newest = match shown.iter().map(|id| id.0).max() {
         Some(newest) => newest,
         None => {
@@ -94,7 +94,7 @@ pub async fn indexed_head(app: &App, loaders: &Loaders, timeline: &IndexTimeline
             page.items.first().map_or(0, |(position, _)| *position)
         }
     };
-    Ok((newest, place))
+    Ok((newest, resume_point))
 }
 
 struct IndexListing<'a> {

@@ -79,8 +79,8 @@ pub const fn home_id(owner: UserId) -> ListId {
     ListId { kind: b'h', owner: owner.0 }
 }
 
-/// The position of the newest entry of a feed that the viewer sees (0 for none), and the place from which live events continue what the same timeline shows
-/// in this response; waits for these pages. No round trip of its own beside a first page, one on a cluster; without one, those of the
+/// The position of the newest entry of a feed that the viewer sees (0 for none), and the position in the event log from which live events continue what
+/// the same timeline shows in this response; waits for these pages. No round trip of its own beside a first page, one on a cluster; without one, those of the
 /// newest statuses; one more if the response shows more than 250 young statuses.
 ///
 /// # Errors
@@ -88,12 +88,12 @@ pub const fn home_id(owner: UserId) -> ListId {
 pub async fn head(app: &App, loaders: &Loaders, feed: Feed) -> Result<(u64, ResumePoint), Error> {
     let found = loaders.feeds.load(FeedPart::Head(feed)).await?;
     let shown = loaders.feeds.fetcher().shown.wait_until_finished(feed).await;
-    let place = events::resume_point(app, found.position.unwrap_or_default(), &shown).await?;
+    let resume_point = events::resume_point(app, found.position.unwrap_or_default(), &shown).await?;
     let newest = match found.rows.first() {
         Some(row) => newest_seen(loaders, feed, *row, &shown).await?,
         None => 0,
     };
-    Ok((newest, place))
+    Ok((newest, resume_point))
 }
 
 /// The position of the newest entry that the viewer sees, if `newest` is that of the newest entry: a cursor must not name a hidden status. It is no

@@ -1,4 +1,4 @@
-//! Removes what a deleted account leaves in feeds, its own and others'. Every pass removes what it has processed, so the next one starts
+//! Removes a deleted account's entries from feeds, its own and others'. Every pass removes what it has processed, so the next one starts
 //! from the top; `true` means that more may be left.
 
 use super::super::store;
@@ -62,13 +62,13 @@ pub async fn purge_lists(app: &App, owner: UserId) -> Result<bool, Error> {
     let ids = lists::some_lists(app, owner, PASS).await?;
     // If the account's deletion is lost in a crash, its lists are restored with it.
     let own = lists::not_of_others(app, owner, &ids).await?;
-    let parts = own.iter().map(|list| Task::List { owner, list: *list, name: "Recovered list".to_owned() });
-    let parts = journal::begin_subtasks(app, parts).await?;
+    let subtasks = own.iter().map(|list| Task::List { owner, list: *list, name: "Recovered list".to_owned() });
+    let subtasks = journal::begin_subtasks(app, subtasks).await?;
     for id in own {
         list::settle_list(app, owner, id, "").await?;
     }
     lists::remove_purged(app, owner, &ids).await?;
-    parts.ack(app);
+    subtasks.ack(app);
     Ok(false)
 }
 

@@ -40,7 +40,7 @@ pub async fn restore_list(app: &App, owner: UserId, list: UserListId) -> Result<
     }
 }
 
-/// Removes what is left of a list without a record, and its timeline.
+/// Removes the members of a list without a record, and its timeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -81,7 +81,7 @@ impl OlderRows {
     /// The positions between which rows must be read: below the newest repost whose older rows are not read, and above the oldest status of all such
     /// reposts. A status cannot have been reposted before it was posted.
     pub(super) fn next_unread(&self) -> Option<(u64, u64)> {
-        let unread = || self.reposts.iter().filter(|(_, place)| place.is_none());
+        let unread = || self.reposts.iter().filter(|(_, start)| start.is_none());
         let oldest = unread().map(|(row, _)| row.status.0).min()?;
         Some((unread().next()?.0.position, oldest.saturating_sub(MAX_SKEW)))
     }
@@ -90,19 +90,19 @@ impl OlderRows {
     /// too, if the list has enough rows below them.
     pub(super) fn add_rows(&mut self, below: u64, rows: Vec<FeedRow>, limit: usize) {
         let (list, is_end) = (self.lists.len(), rows.len() < limit);
-        for (repost, place) in self.reposts.iter_mut().filter(|(_, place)| place.is_none()) {
+        for (repost, start) in self.reposts.iter_mut().filter(|(_, start)| start.is_none()) {
             if repost.position == below {
-                *place = Some((list, 0));
+                *start = Some((list, 0));
             } else if let Ok(at) = rows.binary_search_by(|row| repost.position.cmp(&row.position)) {
                 let is_enough = is_end || rows.len() - (at + 1) >= self.distance;
-                *place = is_enough.then_some((list, at + 1));
+                *start = is_enough.then_some((list, at + 1));
             }
         }
         self.lists.push(rows);
     }
 
-    fn below(&self, place: Option<(usize, usize)>) -> &[FeedRow] {
-        let rows = place.and_then(|(list, from)| self.lists.get(list)?.get(from..)).unwrap_or_default();
+    fn below(&self, start: Option<(usize, usize)>) -> &[FeedRow] {
+        let rows = start.and_then(|(list, from)| self.lists.get(list)?.get(from..)).unwrap_or_default();
         &rows[..rows.len().min(self.distance)]
     }
 
@@ -110,9 +110,9 @@ impl OlderRows {
     pub(super) fn undecided(&self, are_visible: &HashMap<u64, bool>) -> Vec<FeedRow> {
         let mut rows = Vec::new();
         // A repost that is hidden anyway needs no decision.
-        for (repost, place) in self.reposts.iter().filter(|(repost, _)| are_visible.get(&repost.position) != Some(&false)) {
+        for (repost, start) in self.reposts.iter().filter(|(repost, _)| are_visible.get(&repost.position) != Some(&false)) {
             let known = |row: &FeedRow| are_visible.get(&row.position).copied();
-            if let RepeatState::DependsOn(unknown) = repeat_state(repost.status, self.below(*place), known) {
+            if let RepeatState::DependsOn(unknown) = repeat_state(repost.status, self.below(*start), known) {
                 rows.extend(unknown);
             }
         }
@@ -123,9 +123,9 @@ impl OlderRows {
 
     /// Whether a repost is omitted because the same status follows.
     pub(super) fn is_repeat(&self, repost: &FeedRow, are_visible: &HashMap<u64, bool>) -> bool {
-        let place = self.reposts.iter().find(|(row, _)| row == repost).and_then(|(_, place)| *place);
+        let start = self.reposts.iter().find(|(row, _)| row == repost).and_then(|(_, start)| *start);
         let known = |row: &FeedRow| are_visible.get(&row.position).copied();
-        repeat_state(repost.status, self.below(place), known) == RepeatState::Repeated
+        repeat_state(repost.status, self.below(start), known) == RepeatState::Repeated
     }
 }
 

@@ -1,4 +1,4 @@
-//! The bytes in Redis of a reply, a repost, a status's place in a tag or in mentions, and a version of a text, each as the average of a thousand.
+//! The bytes in Redis of a reply, a repost, a status's entry in a tag or in mentions, and a version of a text, each as the average of a thousand.
 
 use super::super::bed::Bed;
 use super::super::edge::Edge;
@@ -24,8 +24,8 @@ pub(super) async fn run(all: &mut Talk) {
     for (kind, bytes) in [
         ("status of 50 characters", status),
         ("reply, in addition to its status", reply - status),
-        ("tag in a text and the status's place in the tag", tagged - status),
-        ("mention in a text and the status's place in the mentions", mention - status),
+        ("tag in a text and the status's entry in the timeline of the tag", tagged - status),
+        ("mention in a text and the status's entry in the mentions", mention - status),
         ("repost, without the followers' homes", repost),
         ("former version of a text of 50 characters", version),
     ] {

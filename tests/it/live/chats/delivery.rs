@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 #[tokio::test]
-async fn each_row_comes_once_and_in_order_to_every_member() {
+async fn each_row_is_delivered_once_and_in_order_to_every_member() {
     let app = TestApp::start().await;
     let [ada, bea, cyd, dan] = app.users(["ada", "bea", "cyd", "dan"]).await;
     for other in [&bea, &cyd, &dan] {
@@ -118,7 +118,7 @@ async fn a_member_that_leaves_or_is_removed_receives_that_last() {
 }
 
 #[tokio::test]
-async fn nothing_of_a_direct_chat_comes_while_a_block_separates_it() {
+async fn no_event_of_a_direct_chat_is_delivered_while_a_block_separates_it() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     for other in [&bea, &cyd] {

@@ -1,4 +1,4 @@
-//! The end of a membership comes to the account although it cannot read the chat any more; and events of changes whose process died.
+//! The end of a membership is delivered to the account although it cannot read the chat any more; events of changes whose process has crashed.
 
 use super::ChatEvents;
 use crate::chats::{befriend, group, open, rows, run, run_ok, send, start};
@@ -33,7 +33,7 @@ async fn send_and_receive(app: &TestApp, by: &Actor, chat: &str, actor: &Actor) 
 }
 
 #[tokio::test]
-async fn who_was_removed_while_offline_is_told_after_the_row_was_deleted() {
+async fn a_member_removed_while_offline_receives_the_end_after_the_row_was_deleted() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     for other in [&bea, &cyd] {
@@ -63,7 +63,7 @@ async fn who_was_removed_while_offline_is_told_after_the_row_was_deleted() {
 }
 
 #[tokio::test]
-async fn who_was_added_again_reads_the_end_of_its_first_membership_as_a_row() {
+async fn a_member_added_again_receives_the_end_of_its_first_membership_as_a_row() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     befriend(&ada, &bea).await;
@@ -78,7 +78,7 @@ async fn who_was_added_again_reads_the_end_of_its_first_membership_as_a_row() {
     assert_eq!(events.lines(3).await, ["left 2 bea", "joined 3 bea", "+4 end"]);
 }
 
-/// A process that dies after a number of writes.
+/// A process that crashes after a number of writes.
 struct DyingProcess {
     proxy: CrashProxy,
     app: App,
@@ -89,7 +89,7 @@ impl DyingProcess {
     async fn start(app: &TestApp, actor: &Actor, writes: usize) -> Self {
         let proxy = CrashProxy::start(&app.redis, writes).await;
         let target = app.redis.tcp_url(proxy.port).parse().expect("an address");
-        // After the cut, what is left of the process tries to connect for as long.
+        // After the cut, the process tries to connect for as long.
         let timing = Timing { connections: 1, connect: Duration::from_secs(1), ..LONG_TIMEOUTS };
         let db = Db::open(&target, timing).await.expect("a store");
         let dying = App::new(db, app.clock.clone(), app.app.config().clone());
@@ -98,7 +98,8 @@ impl DyingProcess {
         Self { proxy, app: dying, loaders }
     }
 
-    /// Lets it do what is left to it; then another process completes what is in the journal. Whether it has died.
+    /// Completes the background work of the process as far as its connection allows; then another process completes the journal. Returns whether the
+    /// process has crashed.
     async fn end(self, app: &TestApp) -> bool {
         self.app.drain().await;
         if !self.proxy.has_cut() {
@@ -116,7 +117,7 @@ async fn app_of_one_server() -> TestApp {
 }
 
 #[tokio::test]
-async fn a_publication_that_is_cut_off_tells_the_leaving_or_removed_member_once() {
+async fn a_publication_that_is_cut_off_notifies_the_leaving_or_removed_member_once() {
     let app = app_of_one_server().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     befriend(&ada, &bea).await;
@@ -176,26 +177,32 @@ async fn a_publication_that_is_cut_off_tells_of_a_group_and_of_a_deletion() {
                 chats::delete_message(&dying.app, &dying.loaders, ada.user_id(), &message).await.is_ok()
             };
             let has_died = dying.end(&app).await;
-            let happened = match creates {
+            let is_committed = match creates {
                 true => crate::chats::inbox(&bea, "INBOX").await.len() == 2,
                 false => rows(&bea, &direct).await[0].2.is_empty(),
             };
-            assert!(happened || !is_done, "{writes} writes: an acknowledged change is lost");
+            assert!(is_committed || !is_done, "{writes} writes: an acknowledged change is lost");
             send(&ada, &direct, "end").await;
             let mut events = ChatEvents::open(&app, &bea, Some(&after)).await;
             let expected = if creates { "changed" } else { "-1" };
-            let mut told = 0;
+            let mut received = 0;
             loop {
                 match events.next().await.line.as_str() {
                     "+2 end" => break,
-                    line if line == expected => told += 1,
+                    line if line == expected => received += 1,
                     line => panic!("{writes} writes: {line}"),
                 }
             }
             // A process that dies before it acknowledges the entry may have published it.
-            assert!(if happened { told >= 1 } else { told == 0 }, "{writes} writes: told {told} times of {happened}");
+            assert!(
+                if is_committed { received >= 1 } else { received == 0 },
+                "{writes} writes: received {received} times, committed: {is_committed}"
+            );
             if !has_died {
-                assert!(writes > 4 && is_done && told == 1, "there are more writes than {writes}, or it was told {told} times");
+                assert!(
+                    writes > 4 && is_done && received == 1,
+                    "there are more writes than {writes}, or the event was received {received} times"
+                );
                 break;
             }
         }
@@ -204,7 +211,7 @@ async fn a_publication_that_is_cut_off_tells_of_a_group_and_of_a_deletion() {
 
 /// A change that was not made is not published. One that was made is published once, however often settling the lists of a member fails.
 #[tokio::test]
-async fn the_workers_publish_what_was_made_and_only_once() {
+async fn the_workers_publish_each_committed_change_once() {
     let app = app_of_one_server().await;
     let [ada, bea, cyd, dan] = app.users(["ada", "bea", "cyd", "dan"]).await;
     for other in [&cyd, &dan] {
@@ -218,7 +225,7 @@ async fn the_workers_publish_what_was_made_and_only_once() {
     app.drain().await;
     let party = group(&ada, "g", &[&cyd, &dan], "ALL").await;
     app.drain().await;
-    let mut told = ChatEvents::listen(&app, &cyd).await;
+    let mut received = ChatEvents::listen(&app, &cyd).await;
     let lists = format!("chat_states:{{{}}}", dan.user_id().0);
     let saved: Vec<u8> = app.redis.run(&["DUMP", &lists]);
     app.redis.run::<()>(&["DEL", &lists]);
@@ -236,7 +243,7 @@ async fn the_workers_publish_what_was_made_and_only_once() {
     app.clock.advance(60_000);
     app.drain().await;
     send(&ada, &party, "end").await;
-    assert_eq!(told.lines(3).await, ["renamed 1 h", "changed", "+2 end"]);
+    assert_eq!(received.lines(3).await, ["renamed 1 h", "changed", "+2 end"]);
     send(&ada, &chat, "first").await;
     assert_eq!(events.lines(1).await, ["changed"], "not before the first text");
 }

@@ -43,7 +43,7 @@ async fn edits_deletions_and_reactions_come_with_the_state_at_delivery() {
 }
 
 #[tokio::test]
-async fn a_deletion_in_a_group_comes_once() {
+async fn a_deletion_in_a_group_is_delivered_once() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     for other in [&bea, &cyd] {
@@ -124,7 +124,7 @@ async fn the_positions_of_a_member_come_at_most_once_a_second() {
 }
 
 #[tokio::test]
-async fn who_answers_has_seen_the_rows_before_the_answer() {
+async fn a_member_who_replies_has_seen_the_rows_before_the_reply() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     befriend(&ada, &bea).await;
@@ -145,7 +145,7 @@ async fn who_answers_has_seen_the_rows_before_the_answer() {
 }
 
 #[tokio::test]
-async fn what_the_viewer_does_with_a_chat_comes_to_own_devices_only() {
+async fn changes_of_the_viewer_to_a_chat_are_delivered_to_own_sessions_only() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     befriend(&ada, &bea).await;

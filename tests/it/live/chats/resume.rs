@@ -157,7 +157,7 @@ async fn a_cursor_of_another_account_is_refused() {
 /// A process dies after a number of writes while it sends; another one completes what is in the journal. Every run tries a third of the numbers, since a
 /// reader waits a second for what the process may still publish.
 #[tokio::test]
-async fn a_publication_that_is_cut_off_comes_once_from_the_journal() {
+async fn a_publication_that_is_cut_off_is_completed_once_from_the_journal() {
     let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
     let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;

@@ -40,7 +40,7 @@ async fn trimmed_rows_come_in_no_resumed_stream() {
 }
 
 #[tokio::test]
-async fn a_changed_retention_comes_to_all_members_and_the_same_again_to_nobody() {
+async fn a_changed_retention_is_delivered_to_all_members_and_an_unchanged_one_to_nobody() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     for other in [&bea, &cyd] {

@@ -7,7 +7,7 @@ use serde_json::json;
 use waxwing::platform::events::service as events;
 
 #[tokio::test]
-async fn typing_comes_to_the_others_once_in_three_seconds_and_is_not_kept() {
+async fn typing_is_delivered_to_the_others_once_in_three_seconds_and_not_stored() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
@@ -72,7 +72,7 @@ async fn typing_is_refused_where_a_text_would_be() {
 }
 
 #[tokio::test]
-async fn nobody_is_told_of_typing_in_a_large_group() {
+async fn typing_in_a_large_group_is_delivered_to_nobody() {
     let app = TestApp::start().await;
     let people = app.create_users("p", 51).await;
     for person in &people[1..] {

@@ -79,7 +79,7 @@ pub(in crate::domains::ads) async fn freeze(db: &Db, campaign: CampaignId) -> Re
 }
 
 /// Ends the freeze. One command.
-pub(in crate::domains::ads) async fn thaw(db: &Db, campaign: CampaignId) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn unfreeze(db: &Db, campaign: CampaignId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::freeze(campaign)).take()]).await.map(drop)
 }
 

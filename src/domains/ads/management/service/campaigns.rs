@@ -172,7 +172,7 @@ async fn freeze_and_collect(app: &App, campaign: &Campaign, budget: Money) -> Ou
     if committed <= budget {
         return Ok(freeze_token);
     }
-    grants::thaw(app.db(), campaign.id).await?;
+    grants::unfreeze(app.db(), campaign.id).await?;
     Err(too_low(committed).into())
 }
 

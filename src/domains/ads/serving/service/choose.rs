@@ -60,12 +60,12 @@ pub(in crate::domains::ads) async fn choose(
         bids: Vec::new(),
         known: HashMap::new(),
         refused: 0,
-        withheld: HashSet::new(),
+        excluded: HashSet::new(),
         stale: HashSet::new(),
     };
     let chosen = choosing.choose(count).await?;
-    let gone = choosing.bids.iter().filter(|bid| choosing.has_deleted_status(&bid.ad)).map(|bid| bid.share.campaign);
-    let stale: HashSet<CampaignId> = gone.chain(choosing.stale.iter().copied()).take(MAX_REEVALUATED).collect();
+    let deleted = choosing.bids.iter().filter(|bid| choosing.has_deleted_status(&bid.ad)).map(|bid| bid.share.campaign);
+    let stale: HashSet<CampaignId> = deleted.chain(choosing.stale.iter().copied()).take(MAX_REEVALUATED).collect();
     reevaluate(request.app, stale);
     Ok(chosen)
 }
@@ -83,7 +83,7 @@ struct PromotionSelection<'a> {
     /// The number of campaigns that cannot be shown.
     refused: usize,
     /// Statuses that are not delivered to the viewer.
-    withheld: HashSet<StatusId>,
+    excluded: HashSet<StatusId>,
     /// Campaigns that promote a deleted status: their listings are stale.
     stale: HashSet<CampaignId>,
 }
@@ -133,9 +133,9 @@ impl PromotionSelection<'_> {
         let is_new = |status: StatusId| !taken.contains(&status) && self.may_be_shown(status);
         let new = ads.values().filter(|ad| ad.creative.status().is_some_and(is_new));
         let new: HashSet<CampaignId> = new.map(|ad| ad.id.campaign).collect();
-        let gone = ads.values().filter(|ad| self.has_deleted_status(ad)).map(|ad| ad.id.campaign);
-        let gone: Vec<CampaignId> = gone.collect();
-        self.stale.extend(gone);
+        let deleted = ads.values().filter(|ad| self.has_deleted_status(ad)).map(|ad| ad.id.campaign);
+        let deleted: Vec<CampaignId> = deleted.collect();
+        self.stale.extend(deleted);
         batch.retain(|id| new.contains(id));
         Ok(batch)
     }
@@ -155,10 +155,10 @@ impl PromotionSelection<'_> {
         Ok(())
     }
 
-    /// Whether the status is not on the page, not withheld and not known to be deleted.
+    /// Whether the status is not on the page, not excluded and not known to be deleted.
     fn may_be_shown(&self, status: StatusId) -> bool {
-        let is_withheld = self.withheld.contains(&status);
-        !is_withheld && !self.request.on_page.contains(&status) && !matches!(self.known.get(&status), Some(None))
+        let is_excluded = self.excluded.contains(&status);
+        !is_excluded && !self.request.on_page.contains(&status) && !matches!(self.known.get(&status), Some(None))
     }
 
     /// Returns the bids with their statuses, the highest eCPM first: one for each campaign, one for each status.
@@ -186,14 +186,14 @@ impl PromotionSelection<'_> {
             let unknown = order.iter().take(read_size).map(|(_, status)| *status).filter(|id| !self.known.contains_key(id));
             let unknown: Vec<StatusId> = unknown.collect();
             let shown = statuses::load_existing(self.request.loaders, unknown.iter().copied()).await?;
-            self.withhold_undelivered(&shown).await?;
+            self.exclude_undelivered(&shown).await?;
             self.known.extend(unknown.into_iter().zip(shown));
             read_size *= 4;
         }
     }
 
-    /// Adds the statuses that exist and are not delivered to the viewer to `withheld`.
-    async fn withhold_undelivered(&mut self, shown: &[Option<ViewedStatus>]) -> Result<(), Error> {
+    /// Adds the statuses that exist and are not delivered to the viewer to `excluded`.
+    async fn exclude_undelivered(&mut self, shown: &[Option<ViewedStatus>]) -> Result<(), Error> {
         let existing: Vec<&ViewedStatus> = shown.iter().flatten().collect();
         let authors: Vec<UserId> = existing.iter().map(|seen| seen.status.author).collect();
         let relationships = relations::service::relationships(self.request.loaders, &authors).await?;
@@ -201,8 +201,8 @@ impl PromotionSelection<'_> {
             let facts = statuses::facts(seen);
             facts.is_public() && relations::policy::can_deliver(relationship, facts)
         };
-        let withheld = existing.iter().zip(relationships).filter(|(seen, relationship)| !is_delivered(seen, *relationship));
-        self.withheld.extend(withheld.map(|(seen, _)| seen.status.id));
+        let excluded = existing.iter().zip(relationships).filter(|(seen, relationship)| !is_delivered(seen, *relationship));
+        self.excluded.extend(excluded.map(|(seen, _)| seen.status.id));
         Ok(())
     }
 

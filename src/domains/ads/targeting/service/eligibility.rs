@@ -172,23 +172,23 @@ fn with_committed_budget(
 /// Distinct values, each with its index.
 struct DistinctValues<T> {
     all: Vec<T>,
-    places: HashMap<T, usize>,
+    indexes: HashMap<T, usize>,
 }
 
 impl<T: Copy + Eq + Hash> DistinctValues<T> {
     fn of(values: impl Iterator<Item = T>) -> Self {
-        let (mut all, mut places) = (Vec::new(), HashMap::new());
+        let (mut all, mut indexes) = (Vec::new(), HashMap::new());
         for value in values {
-            places.entry(value).or_insert_with(|| {
+            indexes.entry(value).or_insert_with(|| {
                 all.push(value);
                 all.len() - 1
             });
         }
-        Self { all, places }
+        Self { all, indexes }
     }
 
     fn at(&self, value: &T) -> Option<usize> {
-        self.places.get(value).copied()
+        self.indexes.get(value).copied()
     }
 }
 

@@ -166,10 +166,10 @@ async fn write(
         let all = |slot: &Slot| [store::listings(*slot, &state.inputs.keywords), store::listings(*slot, &[])].concat();
         possible.extend(Slot::ALL.iter().flat_map(all));
     }
-    let elsewhere: Vec<Listing> = possible.iter().filter(|listing| !listings.contains(listing)).copied().collect();
+    let others: Vec<Listing> = possible.iter().filter(|listing| !listings.contains(listing)).copied().collect();
     let guard = planned.next_evaluation.unwrap_or(Millis::MAX).min(now + REPAIR_DELAY);
     try_join!(store::write_shares(db, &state.inputs), store::record_listings(db, id, &listings, now, guard))?;
-    store::update_listings(db, id, &entries, &elsewhere).await?;
+    store::update_listings(db, id, &entries, &others).await?;
     possible.extend(listings);
     let times: Vec<Millis> = outdated.iter().map(|(_, at)| *at).collect();
     let (before, next) = store::prune_times(&times, &state.listed, now);

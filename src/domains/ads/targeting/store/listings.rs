@@ -43,11 +43,11 @@ pub(in crate::domains::ads) async fn update_listings(
     db: &Db,
     id: CampaignId,
     entries: &[(Listing, Ecpm)],
-    elsewhere: &[Listing],
+    others: &[Listing],
 ) -> Result<(), Error> {
     let add =
         |(listing, ecpm): &(Listing, Ecpm)| cmd("ZADD").arg(keys::offers(listing)).arg(*ecpm).arg(&to_member(id)[..]).take();
-    let commands = entries.iter().map(add).chain(elsewhere.iter().map(|listing| removal(listing, id)));
+    let commands = entries.iter().map(add).chain(others.iter().map(|listing| removal(listing, id)));
     db.write_many_allow_oom(commands.collect()).await.map(drop)
 }
 
@@ -58,13 +58,13 @@ fn removal(listing: &Listing, id: CampaignId) -> Cmd {
 /// Returns the time before which a listing that no longer contains the campaign must have been written to be pruned, and when to come back
 /// for listings that were written later. The entries are as `super::read` returns them, perhaps not all.
 pub(in crate::domains::ads) fn prune_times(
-    elsewhere: &[Millis],
+    others: &[Millis],
     listed: &[(String, Millis)],
     now: Millis,
 ) -> (Millis, Option<Millis>) {
     let unread = listed.last().filter(|_| listed.len() >= MAX_LISTED).map_or(Millis::MAX, |(_, at)| *at);
     let before = now.saturating_sub(LISTING_RECORD_TTL).min(unread);
-    let later = elsewhere.iter().any(|at| *at >= before);
+    let later = others.iter().any(|at| *at >= before);
     (before, later.then_some(now + LISTING_RECORD_TTL + 1))
 }
 
