@@ -117,7 +117,7 @@ async fn misuse(world: &World, token: &str, link: &str) {
         world.http.get(url).header("referer", format!("https://a.example/?token={link}")).send().await.expect("a response");
     }
     for key in world.redis.keys().iter().filter(|key| key.starts_with("email")) {
-        world.redis.run::<()>(&["COPY", key, "kept"]);
+        world.redis.run::<()>(&["COPY", key, "kept", "REPLACE"]);
         world.redis.run::<()>(&["SET", key, "zqada@zqexample.org", "KEEPTTL"]);
         for query in ["{ viewerAccount { email pendingEmail } }", "mutation { resendEmailConfirmation { sentTo } }"] {
             world.send(Some(token), json!({ "query": query })).await;
