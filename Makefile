@@ -83,6 +83,11 @@ bench-work: need-redis dist
 bench-logins: need-redis dist
 	node tests/bench/logins.mjs target/dist/waxwing
 
+## Measure whether response times reveal that an account has a mail address or a login. For a quiet machine.
+.PHONY: bench-enumeration
+bench-enumeration: need-redis dist
+	node tests/bench/enumeration.mjs target/dist/waxwing
+
 ## Measure how attacks from one address affect other clients, who read, post and subscribe. For a quiet machine; takes three minutes.
 ## All attacks in turn for half an hour: make bench-fairness ARGS="--soak 30".
 .PHONY: bench-fairness

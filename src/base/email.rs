@@ -107,6 +107,16 @@ mod tests {
     }
 
     #[test]
+    fn an_address_has_at_most_254_bytes_with_its_a_labels() {
+        let (local, label) = ("l".repeat(64), "d".repeat(63));
+        let plain = |last: usize| format!("{local}@{label}.{label}.{}", "d".repeat(last));
+        // As it is written, the longer one has 249 bytes.
+        let international = |third: usize| format!("{local}@{label}.{label}.{}.bücher", "d".repeat(third));
+        assert_eq!((parsed(&plain(61)).map(|it| it.len()), parsed(&plain(62))), (Some(254), None));
+        assert_eq!((parsed(&international(47)).map(|it| it.len()), parsed(&international(48))), (Some(254), None));
+    }
+
+    #[test]
     fn other_texts_are_no_addresses() {
         let label = "d".repeat(63);
         let long = format!("{}@{label}.{label}.{label}", "l".repeat(64));

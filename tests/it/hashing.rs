@@ -99,9 +99,13 @@ async fn sixty_four_log_ins_wait_in_the_queue_and_succeed() {
 #[tokio::test]
 async fn an_unknown_login_and_a_wrong_password_cost_the_same() {
     let app = TestApp::start().await;
-    for login in ["ada", "half"] {
+    for login in ["ada", "bare"] {
         app.user(login).await;
     }
+    // An account without a password.
+    let bare = app.redis.keys().into_iter().filter(|key| key.starts_with("password:{")).max().expect("an account");
+    app.redis.run::<()>(&["DEL", &bare]);
+    app.user("half").await;
     let half = app.redis.keys().into_iter().filter(|key| key.starts_with("user:{")).max().expect("an account");
     app.redis.run::<()>(&["DEL", &half, &half.replace("user", "password")]);
     app.drain().await;
@@ -117,7 +121,7 @@ async fn an_unknown_login_and_a_wrong_password_cost_the_same() {
     };
     let wrong = cost("ada").await;
     assert_eq!(wrong, (vec![("get".to_owned(), 1), ("hget".to_owned(), 1), ("hmget".to_owned(), 1)], 1, 2));
-    for login in ["nobody", "half", "ADA", "z_9"] {
+    for login in ["nobody", "half", "bare", "ADA", "z_9"] {
         assert_eq!(cost(login).await, wrong, "{login}");
     }
 }

@@ -13,13 +13,13 @@ use serde_json::json;
 use std::sync::{Arc, Mutex};
 
 /// A collector on loopback that stores the received spans.
-struct Collector {
-    url: String,
+pub(crate) struct Collector {
+    pub(crate) url: String,
     got: Arc<Mutex<Vec<(HeaderMap, Bytes)>>>,
 }
 
 impl Collector {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let got = Arc::<Mutex<Vec<_>>>::default();
@@ -33,6 +33,11 @@ impl Collector {
     fn requests(&self) -> Vec<ExportTraceServiceRequest> {
         let got = self.got.lock().expect("no panic while held");
         got.iter().map(|(_, body)| ExportTraceServiceRequest::decode(body.clone()).expect("OTLP")).collect()
+    }
+
+    /// The bytes of every request so far.
+    pub(crate) fn bodies(&self) -> Vec<Bytes> {
+        self.got.lock().expect("no panic while held").iter().map(|(_, body)| body.clone()).collect()
     }
 
     fn spans(&self) -> Vec<Span> {

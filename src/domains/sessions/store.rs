@@ -84,7 +84,7 @@ pub(super) enum ChangePasswordResult {
     Changed,
     /// The account was deleted.
     NoAccount,
-    /// The hash is another one than the verified one.
+    /// The hash is another one than the verified one; or an address was confirmed meanwhile, and no message to it was prepared.
     HashChanged,
     /// The session that was to stay has ended, or the token was used.
     ProofEnded,

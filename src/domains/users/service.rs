@@ -195,17 +195,21 @@ fn wrong_credentials() -> Refusal {
 }
 
 /// Revokes all device tokens of an account. A device that sends its own token, `keep`, receives a new one: it stays the same device with
-/// the same bucket for failed log-ins, so this gives nobody additional guesses. One pipeline and one script.
+/// the same bucket for failed log-ins, so this gives nobody additional guesses. An account without a password has no device tokens. One pipeline and one script.
 ///
 /// # Errors
 /// `UNAUTHENTICATED` if the account was deleted; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn revoke_devices(app: &App, id: UserId, keep: Option<&str>) -> Result<Option<String>, Error> {
     let tokens = DeviceTokens::of(app).await?;
-    let before = store::password_record(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
-    let kept = keep.and_then(|token| tokens.open(token, app.now())).filter(|device| tokens.is_known(device, id, &before));
-    let after = PasswordRecord { device_epoch: passwords::new_device_epoch(), ..before };
-    store::set_device_epoch(app.db(), id, &after.device_epoch).await?;
-    Ok(kept.map(|device| tokens.issue(id, &after, Some(device), app.now())))
+    let before = store::password_record(app.db(), id).await?;
+    let device_epoch = passwords::new_device_epoch();
+    if !store::set_device_epoch(app.db(), id, &device_epoch).await? {
+        return Err(Error::Unauthenticated);
+    }
+    Ok(before.and_then(|before| {
+        let device = keep.and_then(|token| tokens.open(token, app.now())).filter(|it| tokens.is_known(it, id, &before))?;
+        Some(tokens.issue(id, &PasswordRecord { device_epoch, ..before }, Some(device), app.now()))
+    }))
 }
 
 /// An account as it is now; `None` if there is none. One command.

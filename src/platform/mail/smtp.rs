@@ -20,33 +20,49 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// The time limit of a connection, with its TLS if that comes first.
-const CONNECT: Duration = Duration::from_secs(10);
-/// The time limit of a reply.
-const REPLY: Duration = Duration::from_secs(30);
+/// The time limits of a dialogue with a mail server.
+#[derive(Clone, Copy, Debug)]
+struct TimeLimits {
+    /// Of the connection, with its TLS if that comes first.
+    connect: Duration,
+    /// Of each reply.
+    reply: Duration,
+}
+
+const LIMITS: TimeLimits = TimeLimits { connect: Duration::from_secs(10), reply: Duration::from_secs(30) };
 /// The time limit of QUIT, after the message was accepted.
 const QUIT: Duration = Duration::from_secs(1);
 const STARTTLS: &str = "STARTTLS";
 
 /// Hands a message over to the server. Returns when the server has accepted it.
 pub(super) async fn send(server: &SmtpServer, hello: &str, envelope: &Envelope, message: &[u8]) -> Result<(), MailFailure> {
+    send_within(LIMITS, server, hello, envelope, message).await
+}
+
+async fn send_within(
+    limits: TimeLimits,
+    server: &SmtpServer,
+    hello: &str,
+    envelope: &Envelope,
+    message: &[u8],
+) -> Result<(), MailFailure> {
     let hello = ClientId::Domain(hello.to_owned());
-    let mut connection = greet(server, &hello).await.map_err(MailFailure::into_temporary)?;
-    reply("MAIL FROM", connection.command(Mail::new(envelope.from().cloned(), Vec::new()))).await?;
+    let mut connection = greet(limits, server, &hello).await.map_err(MailFailure::into_temporary)?;
+    reply(limits, "MAIL FROM", connection.command(Mail::new(envelope.from().cloned(), Vec::new()))).await?;
     for to in envelope.to() {
-        reply("RCPT TO", connection.command(Rcpt::new(to.clone(), Vec::new()))).await?;
+        reply(limits, "RCPT TO", connection.command(Rcpt::new(to.clone(), Vec::new()))).await?;
     }
-    reply("DATA", connection.command(Data)).await?;
-    reply("the message", connection.message(message)).await?;
+    reply(limits, "DATA", connection.command(Data)).await?;
+    reply(limits, "the message", connection.message(message)).await?;
     // The message is accepted already: an error of QUIT is ignored.
     drop(tokio::time::timeout(QUIT, connection.quit()).await);
     Ok(())
 }
 
 /// Opens a connection up to the first message. A refusal here is of no message: settings may be wrong, or the server is about to change.
-async fn greet(server: &SmtpServer, hello: &ClientId) -> Result<AsyncSmtpConnection, MailFailure> {
-    let stream = within(CONNECT, "the connection", connect(server)).await?;
-    let mut connection = reply("the greeting", AsyncSmtpConnection::connect_with_transport(stream, hello)).await?;
+async fn greet(limits: TimeLimits, server: &SmtpServer, hello: &ClientId) -> Result<AsyncSmtpConnection, MailFailure> {
+    let stream = within(limits.connect, "the connection", connect(server)).await?;
+    let mut connection = reply(limits, "the greeting", AsyncSmtpConnection::connect_with_transport(stream, hello)).await?;
     if server.tls != SmtpTls::Implicit && (server.tls == SmtpTls::Required || connection.can_starttls()) {
         if !connection.can_starttls() {
             return Err(MailFailure::temporary("the mail server does not offer STARTTLS"));
@@ -55,17 +71,21 @@ async fn greet(server: &SmtpServer, hello: &ClientId) -> Result<AsyncSmtpConnect
         let tls = TlsParameters::builder(server.host.clone()).dangerous_accept_invalid_certs(server.tls == SmtpTls::IfOffered);
         let tls = tls.dangerous_accept_invalid_hostnames(server.tls == SmtpTls::IfOffered).build();
         let tls = tls.map_err(|error| failure(STARTTLS, &error))?;
-        reply(STARTTLS, connection.starttls(tls, hello)).await?;
+        reply(limits, STARTTLS, connection.starttls(tls, hello)).await?;
     }
     if let Some((user, password)) = &server.credentials {
         let credentials = Credentials::new(user.clone(), password.clone());
-        reply("AUTH", connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials)).await?;
+        reply(limits, "AUTH", connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials)).await?;
     }
     Ok(connection)
 }
 
-async fn reply<T>(step: &'static str, answer: impl Future<Output = Result<T, Error>>) -> Result<T, MailFailure> {
-    within(REPLY, step, async { answer.await.map_err(|error| failure(step, &error)) }).await
+async fn reply<T>(
+    limits: TimeLimits,
+    step: &'static str,
+    answer: impl Future<Output = Result<T, Error>>,
+) -> Result<T, MailFailure> {
+    within(limits.reply, step, async { answer.await.map_err(|error| failure(step, &error)) }).await
 }
 
 async fn within<T>(limit: Duration, step: &str, work: impl Future<Output = Result<T, MailFailure>>) -> Result<T, MailFailure> {
@@ -141,5 +161,57 @@ impl AsyncWrite for TlsConnection {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::future::join_all;
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::TcpListener;
+
+    const SHORT: TimeLimits = TimeLimits { connect: Duration::from_secs(1), reply: Duration::from_secs(2) };
+
+    /// Sends a message to a server that says something, and then nothing. Returns the reason of the failure.
+    async fn send_to_silent(scheme: &str, says: &str) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let server = format!("{scheme}://127.0.0.1:{port}").parse().expect("a server");
+        let address = |text: &str| text.parse().expect("an address");
+        let envelope = Envelope::new(Some(address("a@example.org")), vec![address("b@example.org")]).expect("a recipient");
+        let serving = async {
+            let (mut stream, _) = listener.accept().await.expect("a connection");
+            stream.write_all(says.as_bytes()).await.expect("it is open");
+            tokio::time::sleep(Duration::from_secs(20)).await;
+        };
+        tokio::select! {
+            () = serving => panic!("{scheme} {says}: it waits without a limit"),
+            sent = send_within(SHORT, &server, "example.org", &envelope, b"x") => {
+                let failure = sent.expect_err("silence");
+                assert!(!failure.is_permanent);
+                failure.reason
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_silent_server_is_left_after_a_time() {
+        let cases = [
+            ("smtps", "", "the connection: no reply in 1 s"),
+            ("smtp", "", "the greeting: no reply in 2 s"),
+            ("smtp", "220 mail.example\r\n", "the greeting: no reply in 2 s"),
+            ("smtp", "220 mail.example\r\n250 mail.example\r\n", "MAIL FROM: no reply in 2 s"),
+            ("smtp", "220 mail.example\r\n250 mail.example\r\n250 OK\r\n250 OK\r\n354 go\r\n", "the message: no reply in 2 s"),
+        ];
+        let reasons = join_all(cases.iter().map(|(scheme, says, _)| send_to_silent(scheme, says))).await;
+        assert_eq!(reasons, cases.map(|(_, _, reason)| reason));
+    }
+
+    #[test]
+    fn the_documentation_has_the_limits() {
+        assert_eq!((LIMITS.connect.as_secs(), LIMITS.reply.as_secs()), (10, 30));
+        let page = include_str!("../../../docs/identity.md");
+        assert!(page.contains("10 seconds for a connection, 30 for a reply."));
     }
 }

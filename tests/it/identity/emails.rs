@@ -433,17 +433,24 @@ async fn known_and_unknown_addresses_cost_the_same_commands() {
     let ada = app.user("ada").await;
     confirmed(&app, &mail, "bea", "bea@example.org").await;
     let cost = async |request: &str, address: &str| {
+        if request == "resend" {
+            change_email(&ada, json!(address)).await;
+        }
+        // The limits of the address, the account and the client.
+        app.clock.advance(3_600_000);
         app.app.drain().await;
         app.redis.reset_calls();
         match request {
             "reset" => assert_eq!(request_reset(&app, address).await["accepted"], true),
             "change" => assert_eq!(change_email(&ada, json!(address)).await["account"]["pendingEmail"], address),
+            "resend" => assert_eq!(resend(&ada).await["sentTo"], address),
+            "sign up" => drop(sign_up_with(&app, &format!("n{}", address.len()), address).await),
             _ => assert_eq!(user_error_codes(&log_in(&app, address, "wrong").await), ["WRONG_CREDENTIALS"]),
         }
         app.app.drain().await;
         app.redis.calls()
     };
-    for request in ["reset", "change", "log in"] {
+    for request in ["reset", "change", "resend", "sign up", "log in"] {
         // The first request loads scripts, and draws a range of ids.
         cost(request, "first@example.org").await;
         let (known, unknown) = (cost(request, "bea@example.org").await, cost(request, "nobody@example.org").await);

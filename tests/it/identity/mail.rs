@@ -17,7 +17,7 @@ use waxwing::platform::journal::service as journal;
 const DAY: u64 = 86_400_000;
 
 /// When the only message that waits is tried next, in ms from now.
-async fn next_attempt(app: &TestApp) -> u64 {
+pub(super) async fn next_attempt(app: &TestApp) -> u64 {
     let waiting = journal::list_entries(&app.app, Queue::Mail, 10).await.expect("a store");
     assert_eq!(waiting.len(), 1, "{waiting:?}");
     waiting[0].1.saturating_sub(app.app.now())
@@ -160,7 +160,7 @@ async fn the_dead_letters_of_messages_make_room_for_each_other_alone() {
 }
 
 /// Waits for something that other tasks do.
-async fn until(what: &str, mut is_done: impl AsyncFnMut() -> bool) {
+pub(super) async fn until(what: &str, mut is_done: impl AsyncFnMut() -> bool) {
     let began = Instant::now();
     while !is_done().await {
         assert!(began.elapsed() < Duration::from_secs(20), "{what}");
@@ -221,7 +221,7 @@ async fn nothing_is_sent_without_tls_where_it_is_required() {
 }
 
 /// The files of an outbox, oldest first.
-fn outbox(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn outbox(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder.join("outbox")) else { return Vec::new() };
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
     files.retain(|file| file.extension().is_some_and(|it| it == "eml"));
@@ -293,7 +293,7 @@ async fn no_log_has_what_a_mail_server_replies() {
     assert!(listed.contains("ConfirmEmail") && !listed.contains("zq"), "{listed}");
 }
 
-fn tasks_of(redis: &str) -> String {
+pub(super) fn tasks_of(redis: &str) -> String {
     run_command(&mut waxwing(&["tasks", "--redis", redis])).1
 }
 

@@ -9,6 +9,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use waxwing::domains::accounts::service as accounts;
+use waxwing::domains::sessions::service::{self as sessions, NewPassword};
 use waxwing::domains::users::service as users;
 
 async fn start() -> (TestApp, TestApp, MailServer) {
@@ -150,6 +151,26 @@ async fn a_deletion_or_removal_during_a_confirmation_leaves_no_claim() {
         }
         assert_no_findings(&app, &at).await;
     }
+}
+
+/// The first address is confirmed after a change of the password has read that there is none.
+#[tokio::test]
+async fn an_address_that_is_confirmed_during_a_change_of_the_password_is_told() {
+    let (app, slow, mail) = with_slow_process().await;
+    let ada = app.user("ada").await;
+    let token = pending_token(&app, &mail, &ada, "a@example.org").await;
+    let barrier = app.app.db().read_barrier();
+    let viewer = sessions::viewer(&app.app, barrier, ada.token.as_deref().expect("a token")).await;
+    let viewer = viewer.expect("a store").expect("a session");
+    let input = NewPassword { current: RIGHT, new: "battery staple", device_token: None };
+    let confirming = async || drop(confirm_email(&ada, &token).await);
+    slow.run_interleaved(b"email:{", sessions::change_password(&slow.app, &viewer, input), confirming).await.expect("a change");
+    slow.app.drain().await;
+    app.drain().await;
+    let told: Vec<(String, String)> = mail.take().iter().map(|it| (it.to.clone(), it.subject())).collect();
+    assert_eq!(told, [("a@example.org".to_owned(), "Your password was changed".to_owned())]);
+    assert_eq!(emails_of(&ada).await.0, "a@example.org");
+    assert_no_findings(&app, "a confirmation").await;
 }
 
 /// The address is replaced while the link that resets the password is handed over.

@@ -1,11 +1,14 @@
 //! Changes of passwords, logins and mail addresses, and the data that only the owner of an account sees.
 
 mod crashes;
+mod email_rules;
 mod emails;
 mod logins;
 mod mail;
 mod mail_crashes;
 mod mail_races;
+mod mail_secrets;
+mod mail_tls;
 mod outbox;
 mod passwords;
 mod profiles;

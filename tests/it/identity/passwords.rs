@@ -1,7 +1,10 @@
 //! `changePassword`, and hashes with outdated parameters.
 
-use super::{RIGHT, another_session, assert_no_findings, assert_refused, change_password, log_in, run, session_ids, sessions_of};
-use crate::support::{Actor, Socket, TestApp, TestServer, error_codes, user_error_codes};
+use super::{
+    RIGHT, another_session, assert_no_findings, assert_refused, change_password, confirmed, log_in, request_reset, reset, run,
+    session_ids, sessions_of,
+};
+use crate::support::{Actor, MailServer, Socket, TestApp, TestServer, error_codes, user_error_codes};
 use argon2::password_hash::{PasswordHasher, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine;
@@ -160,10 +163,69 @@ async fn an_account_without_a_password_cannot_be_asked_for_it() {
         assert_refused(&change_password(&ada, password, NEW).await, "FORBIDDEN", &[]);
         let input = json!({ "login": "lovelace", "password": password });
         assert_refused(&run(&ada, "ChangeLogin", "changeLogin", input).await, "FORBIDDEN", &[]);
+        let input = json!({ "email": "ada@example.org", "password": password });
+        assert_refused(&run(&ada, "ChangeEmail", "changeEmail", input).await, "FORBIDDEN", &[]);
         let refused = ada.mutate("deleteAccount", json!({ "password": password }), "deletedUserId").await;
         assert_refused(&refused, "FORBIDDEN", &[]);
     }
     assert_eq!(user_error_codes(&log_in(&app, "ada", RIGHT).await), ["WRONG_CREDENTIALS"]);
+}
+
+#[tokio::test]
+async fn an_account_without_a_password_can_end_its_other_sessions() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let second = another_session(&app, &ada).await;
+    app.redis.run::<()>(&["DEL", &format!("password:{{{}}}", ada.user_id().0)]);
+    let ended =
+        ada.mutate_ok("endSessions", json!({ "allOthers": true, "deviceToken": "x" }), "endedSessionIds deviceToken").await;
+    assert_eq!((session_ids(&ended).len(), &ended["deviceToken"]), (1, &serde_json::Value::Null), "{ended}");
+    assert_eq!((sessions_of(&second).await, sessions_of(&ada).await.map(|all| all.len())), (None, Some(1)));
+}
+
+#[tokio::test]
+async fn an_account_gets_its_first_password_by_a_reset() {
+    let mail = MailServer::start().await;
+    let app = TestApp::with(mail.config()).await;
+    let ada = confirmed(&app, &mail, "ada", "ada@example.org").await;
+    app.redis.run::<()>(&["DEL", &format!("password:{{{}}}", ada.user_id().0)]);
+    assert_eq!(user_error_codes(&log_in(&app, "ada@example.org", RIGHT).await), ["WRONG_CREDENTIALS"]);
+    request_reset(&app, "ada@example.org").await;
+    app.drain().await;
+    let token = mail.take().pop().expect("a message").token("/reset-password");
+    let begun = reset(&app, &token, NEW).await["session"].take();
+    let again = ada.with_token(begun["token"].as_str().expect("a token"));
+    assert_eq!(again.run("MyAccount", json!({})).await["data"]["viewerAccount"]["hasPassword"], true);
+    assert_eq!(user_error_codes(&log_in(&app, "ada", NEW).await), [""; 0]);
+    assert_no_findings(&app, "a first password").await;
+}
+
+#[tokio::test]
+async fn a_reset_closes_the_sockets_of_all_sessions_on_all_servers_within_a_second() {
+    let mail = MailServer::start().await;
+    let app = TestApp::with(mail.config()).await;
+    let other = app.sibling().await;
+    let ada = confirmed(&app, &mail, "ada", "ada@example.org").await;
+    let second = another_session(&other, &ada).await;
+    request_reset(&app, "ada@example.org").await;
+    app.drain().await;
+    let token = mail.take().pop().expect("a message").token("/reset-password");
+    let mut sockets = Vec::new();
+    for (server, actor) in [(&app, &ada), (&other, &ada), (&other, &second)] {
+        let mut socket = Socket::connect(server, actor.token.as_deref()).await;
+        socket.subscribe("a", "subscription { homeTimelineEvents { __typename } }").await;
+        assert_eq!(socket.execute("b", "{ viewer { login } }").await["data"]["viewer"]["login"], "ada");
+        sockets.push(socket);
+    }
+    // A refused attempt ends nothing.
+    assert_refused(&reset(&app, &token, "short").await, "INVALID_PASSWORD", &["newPassword"]);
+    assert_eq!(sockets[0].execute("c", "{ viewer { login } }").await["data"]["viewer"]["login"], "ada");
+    assert!(reset(&app, &token, NEW).await["session"].is_object());
+    let began = Instant::now();
+    for socket in &mut sockets {
+        assert_eq!(socket.close_reason().await, (4403, "Forbidden".into()));
+    }
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
 }
 
 #[tokio::test]

@@ -82,6 +82,21 @@ async fn urls_are_absolute_https_without_a_user_and_kept_as_they_are_written() {
 }
 
 #[tokio::test]
+async fn the_server_never_fetches_the_urls_of_a_profile() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let site = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("https://{}/a.png", site.local_addr().expect("an address"));
+    updated(&ada, json!({ "avatarUrl": url, "bannerUrl": url, "websiteUrl": url })).await;
+    assert_eq!(profile(&app.anonymous(), "ada").await["avatarUrl"], url);
+    app.drain().await;
+    // A connection that was made before is accepted before this one.
+    let own = tokio::net::TcpStream::connect(site.local_addr().expect("an address")).await.expect("a connection");
+    let (_, first) = site.accept().await.expect("a connection");
+    assert_eq!(first, own.local_addr().expect("an address"));
+}
+
+#[tokio::test]
 async fn a_date_of_birth_is_from_1900_to_today_in_utc() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;

@@ -28,7 +28,7 @@ pub use cluster::Cluster;
 pub use crash_proxy::{CrashProxy, cut_offs};
 pub use event_stream::EventStream;
 pub use http_response::{HttpResponse, error_codes};
-pub use mail_server::{MailBehavior, MailServer, ReceivedMail};
+pub use mail_server::{MAIL_CERTIFICATE, MAIL_USER, MailBehavior, MailServer, MailTls, ReceivedMail};
 pub use multipart::MultipartResponse;
 pub use paged_connection::{Page, PagedConnection};
 pub use process::{Process, run_command, waxwing};
