@@ -32,15 +32,33 @@ const KEPT: u64 = 16 << 20;
 /// Estimated number of rendered events in the cache.
 const CACHED_RENDERINGS: usize = 4_096;
 
-/// Times that an event is rendered while one of its fields cannot be read: for two seconds.
+/// Times that an event is rendered while one of its fields is stored in an invalid form: for two seconds.
 const ATTEMPTS: usize = 20;
+/// The time for which an event is rendered again while Redis does not respond.
+const LONGEST_OUTAGE: Duration = Duration::from_secs(60);
 
-/// Whether a response has no data since a field could not be read.
-fn is_unreadable(response: &Response) -> bool {
-    let of_server = [Error::StorageUnavailable.code(), Error::corrupt("").code()];
-    let code = |error: &ServerError| error.extensions.as_ref()?.get("code").cloned();
-    response.data == Value::Null
-        && response.errors.iter().filter_map(code).any(|code| of_server.iter().any(|of_server| code == Value::from(*of_server)))
+/// Why a response has no data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unreadable {
+    /// Redis did not respond.
+    Unavailable,
+    /// A field is stored in an invalid form, or its resolver has failed otherwise.
+    Invalid,
+}
+
+impl Unreadable {
+    /// Why a response has no data since a field could not be read; `None` if it has.
+    fn of(response: &Response) -> Option<Self> {
+        if response.data != Value::Null {
+            return None;
+        }
+        let code = |error: &ServerError| error.extensions.as_ref()?.get("code").cloned();
+        let has = |wanted: &Error| response.errors.iter().filter_map(code).any(|code| code == Value::from(wanted.code()));
+        if has(&Error::corrupt("")) {
+            return Some(Self::Invalid);
+        }
+        has(&Error::StorageUnavailable).then_some(Self::Unavailable)
+    }
 }
 
 /// A rendered event, shared by subscriptions.
@@ -195,17 +213,20 @@ impl Renderer {
         rendering.rendered
     }
 
-    /// Renders an event. Retries while a non-null field cannot be read; after the last attempt, a gap replaces the event. Otherwise the client would get
-    /// no data and no cursor, and would resume after an event that it has not received.
+    /// Renders an event. Retries while a non-null field cannot be read; after that, a gap replaces the event. Otherwise the client would get no data and no
+    /// cursor, and would resume after an event that it has not received.
     async fn make(&self, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
-        for _ in 0..ATTEMPTS {
+        let (began, mut invalid) = (Instant::now(), 0);
+        loop {
             let response = self.try_make(event).await?;
-            if !is_unreadable(&response) {
-                return Some(RenderedEvent::new(response));
+            let Some(unreadable) = Unreadable::of(&response) else { return Some(RenderedEvent::new(response)) };
+            invalid += usize::from(unreadable == Unreadable::Invalid);
+            if invalid == ATTEMPTS || began.elapsed() > LONGEST_OUTAGE {
+                tracing::warn!(?unreadable, "an event cannot be rendered: its subscribers receive a gap");
+                return self.try_make(&event.lost()).await.map(RenderedEvent::new);
             }
             tokio::time::sleep(RETRY_DELAY).await;
         }
-        self.try_make(&event.lost()).await.map(RenderedEvent::new)
     }
 
     async fn try_make(&self, event: &OutgoingEvent) -> Option<Response> {
