@@ -78,7 +78,13 @@ impl Model {
     /// The lines of what a viewer receives of a chat that was changed. The last one of a membership is its end.
     fn lines(&self, before: &Chat, at: usize, viewer: usize) -> Vec<String> {
         let after = &self.chats[at];
-        if before.shown(viewer).is_some() && after.member(viewer).is_none() {
+        if let Some(member) = before.shown(viewer)
+            && after.member(viewer).is_none()
+        {
+            // To an account that has not accepted the chat, only that it is gone.
+            if member.state == State::Request {
+                return Vec::new();
+            }
             let is_end = |row: &Row| row.subject == Some(viewer) && matches!(row.kind, Kind::MemberLeft | Kind::MemberRemoved);
             let end = after.rows.iter().rposition(is_end).filter(|end| *end >= before.rows.len());
             // The last member ends the chat without a row.
