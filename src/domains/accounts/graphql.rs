@@ -40,8 +40,8 @@ impl AccountMutation {
 
 async fn delete(ctx: &Context<'_>, input: DeleteAccountInput) -> Result<DeleteAccountPayload> {
     let request = request(ctx)?;
-    let (id, session) = request.viewer().map(|viewer| (viewer.user, viewer.session))?;
-    let (done, user_errors) = refuse(service::delete(&request.app, id, &input.password, Some(session)).await)?;
+    let (id, session) = request.viewer().map(|viewer| (viewer.user, viewer.session()))?;
+    let (done, user_errors) = refuse(service::delete(&request.app, id, &input.password, session).await)?;
     request.reset_loaders();
     Ok(DeleteAccountPayload { deleted_user_id: done.map(|()| id.global().into()), user_errors })
 }

@@ -93,8 +93,8 @@ pub(super) enum ChangePasswordResult {
 /// What a change of a password was verified by.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PasswordProof<'a> {
-    /// This hash; and the digest of the session that stays.
-    Hash(&'a str, &'a str),
+    /// This hash; and the digest of the session that stays, if there is one.
+    Hash(&'a str, Option<&'a str>),
     /// The digest of a token that resets it. No session stays.
     Reset(&'a str),
 }
@@ -112,7 +112,7 @@ pub(super) async fn change_password(
     let own = [password_key(user), user_key(user), keys::sessions(user), keys::ended_sessions(user)];
     let mail = [email_key(user), pending_email_key(user), password_reset_key(user), email_notices_key(user)];
     let (verified, kept) = match proof {
-        PasswordProof::Hash(verified, kept) => (verified, kept),
+        PasswordProof::Hash(verified, kept) => (verified, kept.unwrap_or_default()),
         PasswordProof::Reset(token) => ("", token),
     };
     let call = Call::with_keys(&CHANGE_PASSWORD, own.into_iter().chain(mail).collect::<Vec<_>>());

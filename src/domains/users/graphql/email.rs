@@ -133,7 +133,7 @@ async fn change(ctx: &Context<'_>, input: ChangeEmailInput) -> Result<ChangeEmai
             Err(Row::new(UserErrorCode::InvalidInput, message, &["email"]).into())
         }
         email => {
-            let (email, from) = (email.as_opt_ref().flatten(), (Some(viewer.session), request.address));
+            let (email, from) = (email.as_opt_ref().flatten(), (viewer.session(), request.address));
             let email = email.map(String::as_str);
             service::change_email(&request.app, viewer.user, email, &input.password, from).await
         }
