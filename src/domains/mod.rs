@@ -3,6 +3,7 @@
 pub mod entities;
 pub mod users;
 pub mod sessions;
+pub mod identities;
 pub mod graph;
 pub mod relations;
 pub mod tags;

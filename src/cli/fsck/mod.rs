@@ -16,7 +16,9 @@ use crate::base::audit::{Finding, Findings};
 use crate::base::error::Error;
 use crate::db;
 use crate::db::audit_reader::AuditReader;
-use crate::domains::{ads, chats, comments, conversations, graph, lists, relations, sessions, statuses, tags, timelines, users};
+use crate::domains::{
+    ads, chats, comments, conversations, graph, identities, lists, relations, sessions, statuses, tags, timelines, users,
+};
 use crate::platform::journal::service as journal_service;
 use crate::platform::journal::{MailTask, Queue, Task};
 use crate::platform::{events, idempotency, journal, rates};
@@ -133,6 +135,7 @@ impl Fsck<'_> {
         rates::audit::check(&reader, &entries, &mut found).await?;
         users::audit::check(&reader, &entries, &mut found).await?;
         sessions::audit::check(&reader, &entries, &mut found).await?;
+        identities::audit::check(&reader, &entries, &mut found).await?;
         idempotency::audit::check(&reader, &entries, &mut found).await?;
         graph::audit::check(&reader, &entries, &mut found).await?;
         relations::audit::check(&reader, &entries, &mut found).await?;
@@ -184,13 +187,14 @@ impl Fsck<'_> {
 
 /// The prefixes of all keys, before their colon: a Redis user of least privilege is granted these.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 17] = [
+    let domains: [&[&'static str]; 18] = [
         &db::audit::KINDS,
         &journal::audit::KINDS,
         &events::audit::KINDS,
         &rates::audit::KINDS,
         &users::audit::KINDS,
         &sessions::audit::KINDS,
+        &identities::audit::KINDS,
         &idempotency::audit::KINDS,
         &graph::audit::KINDS,
         &relations::audit::KINDS,
@@ -215,6 +219,7 @@ pub fn is_ours(key: &str) -> bool {
         rates::audit::owns,
         users::audit::owns,
         sessions::audit::owns,
+        identities::audit::owns,
         idempotency::audit::owns,
         graph::audit::owns,
         relations::audit::owns,
