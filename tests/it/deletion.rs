@@ -249,7 +249,7 @@ async fn an_uncommitted_deletion_changes_nothing() {
     let app = TestApp::start().await;
     let ada = app.create_users("p", 1).await.remove(0);
     ada.post("posted").await;
-    let task = waxwing::platform::journal::Task::Account { user: ada.user_id(), login: "p0".into(), former: Vec::new() };
+    let task = waxwing::platform::journal::Task::account(ada.user_id(), "p0".into());
     let _lost = waxwing::platform::journal::service::begin(&app.app, task).await.expect("an entry");
     app.clock.advance(10_000);
     app.drain().await;
@@ -410,7 +410,7 @@ async fn a_store_with_a_pending_deletion_passes_the_audit() {
     scene.app.clock.advance(61_000);
     waxwing::platform::journal::service::enqueue(
         &scene.app.app,
-        waxwing::platform::journal::Task::Account { user: scene.ada(), login: "p0".into(), former: Vec::new() },
+        waxwing::platform::journal::Task::account(scene.ada(), "p0".into()),
     )
     .await
     .expect("an entry");

@@ -163,8 +163,11 @@ pub enum Remedy {
         /// The login, in lower case.
         login: String,
     },
-    /// Makes the idempotency keys of an account and their times agree.
-    RepairIdempotencyKeys(UserId),
+    /// Makes the idempotency keys of an account or a server key, and their times, agree.
+    RepairIdempotencyKeys {
+        /// The hash tag of the keys.
+        tag: String,
+    },
     /// Settles a mute: the muted account's side.
     SettleMute {
         /// The muter.
@@ -345,7 +348,7 @@ impl Remedy {
             Self::TrimSessions(_) => "trim a list of sessions",
             Self::EndSessions(_) => "end sessions after a change of the password",
             Self::SettleLogin { .. } => "withdraw a claim of a login",
-            Self::RepairIdempotencyKeys(_) => "repair idempotency keys",
+            Self::RepairIdempotencyKeys { .. } => "repair idempotency keys",
             Self::SettleFollow { .. } => "settle a follow",
             Self::SettleMute { .. } => "settle a mute",
             Self::SettleBlock { .. } => "settle a block",

@@ -73,7 +73,7 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::ClaimExternalId { user } => identities::claim(app, *user).await,
         Remedy::ReleaseExternalId { user, digest } => identities::release(app, *user, digest).await,
         Remedy::SettleLogin { user, login } => users::settle_claim(app, *user, login).await,
-        Remedy::RepairIdempotencyKeys(account) => idempotency::repair(app, *account).await,
+        Remedy::RepairIdempotencyKeys { tag } => idempotency::repair(app, tag).await,
         Remedy::SettleFollow { follower, followed } => {
             timelines::settle_source(app, Feed::Home(*follower), *followed).await.map(drop)
         }
@@ -137,7 +137,7 @@ async fn purge_account(app: &App, user: UserId) -> Result<(), Error> {
         if users::exists(app, user).await? {
             return Ok(());
         }
-        progress = accounts::settle(app, user, ("", &[]), from).await?;
+        progress = accounts::settle(app, user, ("", &[], None), from).await?;
     }
     Ok(())
 }

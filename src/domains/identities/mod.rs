@@ -18,9 +18,11 @@
 //! **Costs.** The account of an external id: one HGET, and one HGETALL if the account is not cached.
 
 pub mod audit;
+mod graphql;
 mod keys;
 mod model;
 pub mod service;
 mod store;
 
+pub use graphql::{IdentityMutation, IdentityObject};
 pub use model::Identity;

@@ -15,9 +15,11 @@ use crate::platform::journal::Task;
 use crate::platform::journal::service::{self as journal, Subtasks};
 use std::net::IpAddr;
 
+mod issue;
 mod password;
 mod reset;
 
+pub use issue::{end_all_of, issue};
 pub use password::{ChangedPassword, NewPassword, change_password, settle_password};
 pub use reset::reset_password;
 
@@ -61,7 +63,13 @@ async fn begin(
     method: AuthenticationMethod,
     epoch: Option<&str>,
 ) -> Result<Option<NewSession>, Error> {
-    let (session, fresh) = new_session(app, user, agent, method).await?;
+    let session = new_session(app, user, agent, method).await?;
+    add(app, session, epoch).await
+}
+
+/// Writes a new session, as [`begin`].
+async fn add(app: &App, (session, fresh): (Session, NewSession), epoch: Option<&str>) -> Result<Option<NewSession>, Error> {
+    let user = session.user;
     let begun = Task::Session { user, digest: session.digest.clone(), is_revoked: false, epoch: epoch.map(str::to_owned) };
     let subtasks = journal::begin_subtasks(app, [begun]).await?;
     let result = write(app, std::slice::from_ref(&session), epoch).await?.pop();
@@ -160,8 +168,9 @@ async fn new_session(
 ) -> Result<(Session, NewSession), Error> {
     let (id, token) = (SessionId(app.next_id().await?), model::new_token());
     let agent = model::clean_agent(agent.unwrap_or_default());
-    let session = Session { id, user, digest: model::digest(&token), last_used_at: id.time(), agent, method };
-    Ok((session, NewSession { token, expires_at: id.time() + app.config().session_absolute, user }))
+    let session = Session { id, user, digest: model::digest(&token), last_used_at: id.time(), agent, method, until: None };
+    let expires_at = session.expires_at(app.config());
+    Ok((session, NewSession { token, expires_at, user }))
 }
 
 /// Creates a session for each of `users`, in bulk. Returns the tokens in the order of `users`.

@@ -202,7 +202,7 @@ async fn an_account_with_many_threads_is_deleted_in_small_passes() {
     let mut progress = Some(Progress::default());
     let settle = async || {
         progress =
-            accounts::settle(&app.app, people[1], ("c1", &[]), progress.take().expect("a progress")).await.expect("a store");
+            accounts::settle(&app.app, people[1], ("c1", &[], None), progress.take().expect("a progress")).await.expect("a store");
         progress.is_some()
     };
     assert!(run_small_passes(&app, settle).await > 10);
