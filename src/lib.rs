@@ -25,7 +25,7 @@
 //! | 0 | [`journal`], [`events`], [`rates`], [`mail`], [`entities`], [`server_keys`] | unfinished changes, the event log, rate limits, messages by mail, mentions, tags and links in texts, keys of backends |
 //! | 1 | [`users`] | accounts and profiles |
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows and follow requests |
-//! | 3 | [`relations`], [`tags`] | mutes, friends, and the policy that decides who sees what; tags, mentions and followed tags |
+//! | 3 | [`relations`], [`tags`], [`identities`] | accounts of other systems; mutes, friends, and the policy that decides who sees what; tags, mentions and followed tags |
 //! | 4 | [`statuses`], [`lists`], [`conversations`] | statuses and likes, lists of accounts, places of replies |
 //! | 5 | [`comments`], [`ads`], [`chats`] | comment threads, campaigns and ad serving, direct messages and groups |
 //! | 6 | [`timelines`] | home, list and profile timelines, fan-out |
@@ -58,6 +58,7 @@
 //! [`server_keys`]: domains::server_keys
 //! [`users`]: domains::users
 //! [`sessions`]: domains::sessions
+//! [`identities`]: domains::identities
 //! [`graph`]: domains::graph
 //! [`relations`]: domains::relations
 //! [`tags`]: domains::tags

@@ -4,6 +4,7 @@ pub mod entities;
 pub mod server_keys;
 pub mod users;
 pub mod sessions;
+pub mod identities;
 pub mod graph;
 pub mod relations;
 pub mod tags;

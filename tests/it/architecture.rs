@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The domains and the modules of the platform, with their layers: a module depends only on modules in lower layers.
-const LAYERS: [(&str, u8); 21] = [
+const LAYERS: [(&str, u8); 22] = [
     ("platform/journal", 0),
     ("platform/events", 0),
     ("platform/rates", 0),
@@ -18,6 +18,7 @@ const LAYERS: [(&str, u8); 21] = [
     ("domains/sessions", 2),
     ("platform/idempotency", 2),
     ("domains/graph", 2),
+    ("domains/identities", 3),
     ("domains/relations", 3),
     ("domains/tags", 3),
     ("domains/lists", 4),

@@ -92,6 +92,18 @@ pub enum Remedy {
         /// The address.
         address: EmailDigest,
     },
+    /// Claims its external id for an account.
+    ClaimExternalId {
+        /// The account.
+        user: UserId,
+    },
+    /// Releases a claim of an external id that the account does not have.
+    ReleaseExternalId {
+        /// The account that holds it.
+        user: UserId,
+        /// The digest of the external id.
+        digest: String,
+    },
     /// Sets a count to the size of its set. All keys have one hash tag.
     Recount {
         /// The hash with the count.
@@ -322,6 +334,8 @@ impl Remedy {
             Self::ClaimLogin { .. } => "claim a login for its account",
             Self::ClaimEmail { .. } => "claim an address for its account",
             Self::ReleaseEmail { .. } => "release a claim of an address",
+            Self::ClaimExternalId { .. } => "claim an external id for its account",
+            Self::ReleaseExternalId { .. } => "release a claim of an external id",
             Self::Recount { .. } => "correct a count",
             Self::SyncLast { .. } => "correct a log's last entry",
             Self::Unlist { .. } => "remove another author's status from a profile",

@@ -16,7 +16,9 @@ use crate::base::audit::{Finding, Findings};
 use crate::base::error::Error;
 use crate::db;
 use crate::db::audit_reader::AuditReader;
-use crate::domains::{ads, chats, comments, conversations, graph, lists, relations, server_keys, sessions, statuses, tags, timelines, users};
+use crate::domains::{
+    ads, chats, comments, conversations, graph, identities, lists, relations, server_keys, sessions, statuses, tags, timelines, users,
+};
 use crate::platform::journal::service as journal_service;
 use crate::platform::journal::{MailTask, Queue, Task};
 use crate::platform::{events, idempotency, journal, rates};
@@ -134,6 +136,7 @@ impl Fsck<'_> {
         server_keys::audit::check(&reader, &entries, &mut found).await?;
         users::audit::check(&reader, &entries, &mut found).await?;
         sessions::audit::check(&reader, &entries, &mut found).await?;
+        identities::audit::check(&reader, &entries, &mut found).await?;
         idempotency::audit::check(&reader, &entries, &mut found).await?;
         graph::audit::check(&reader, &entries, &mut found).await?;
         relations::audit::check(&reader, &entries, &mut found).await?;
@@ -185,7 +188,7 @@ impl Fsck<'_> {
 
 /// The prefixes of all keys, before their colon: a Redis user of least privilege is granted these.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 18] = [
+    let domains: [&[&'static str]; 19] = [
         &db::audit::KINDS,
         &journal::audit::KINDS,
         &events::audit::KINDS,
@@ -193,6 +196,7 @@ pub fn key_kinds() -> Vec<&'static str> {
         &server_keys::audit::KINDS,
         &users::audit::KINDS,
         &sessions::audit::KINDS,
+        &identities::audit::KINDS,
         &idempotency::audit::KINDS,
         &graph::audit::KINDS,
         &relations::audit::KINDS,
@@ -218,6 +222,7 @@ pub fn is_ours(key: &str) -> bool {
         server_keys::audit::owns,
         users::audit::owns,
         sessions::audit::owns,
+        identities::audit::owns,
         idempotency::audit::owns,
         graph::audit::owns,
         relations::audit::owns,
