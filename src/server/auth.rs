@@ -76,7 +76,9 @@ pub(super) fn check_server_key(headers: &HeaderMap, is_streamed: bool) -> Result
         return if acts { Err(Error::Forbidden("`waxwing-act-as` requires a server key.")) } else { Ok(()) };
     }
     if headers.contains_key(header::ORIGIN) {
-        return Err(Error::Forbidden("A server key is a secret of a backend: requests of pages, which have an `Origin`, cannot use one."));
+        return Err(Error::Forbidden(
+            "A server key is a secret of a backend: requests of pages, which have an `Origin`, cannot use one.",
+        ));
     }
     let is_repeated = |name: &HeaderName| headers.get_all(name).iter().nth(1).is_some();
     if is_repeated(&header::AUTHORIZATION) || is_repeated(&ACT_AS) {

@@ -17,7 +17,8 @@ use crate::base::error::Error;
 use crate::db;
 use crate::db::audit_reader::AuditReader;
 use crate::domains::{
-    ads, chats, comments, conversations, graph, identities, lists, relations, server_keys, sessions, statuses, tags, timelines, users,
+    ads, chats, comments, conversations, graph, identities, lists, relations, server_keys, sessions, statuses, tags, timelines,
+    users,
 };
 use crate::platform::journal::service as journal_service;
 use crate::platform::journal::{MailTask, Queue, Task};

@@ -33,7 +33,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             }
             match KeyRecord::parse(&name, &text) {
                 Some(record) if !digests.insert(record.digest.clone()) => {
-                    found.add(key, format!("{name:?} has the same key as another name"));
+                    found.add_with(key, "has two names of one key", format!("{name:?}"));
                 }
                 Some(_) => {}
                 None => {

@@ -320,7 +320,8 @@ async fn requests_with_a_key_have_a_bucket_of_their_own() {
     assert_eq!(refused.refusal(), (429, vec!["RATE_LIMITED".to_owned()], false));
     assert_eq!(refused.json()["errors"][0]["extensions"]["limit"], "keys");
     assert_eq!(status(&app, &other).await, 200, "another key has a bucket of its own");
-    let nobody = async || HttpResponse::fetch(app.http.post(format!("{}/graphql", app.url)).json(&json!({ "query": VIEWER }))).await;
+    let nobody =
+        async || HttpResponse::fetch(app.http.post(format!("{}/graphql", app.url)).json(&json!({ "query": VIEWER }))).await;
     assert_eq!((nobody().await.status, nobody().await.status), (200, 429), "the address was not charged for the keys");
     app.clock.advance(1_800_000);
     assert_eq!(status(&app, &key).await, 200);
@@ -353,7 +354,7 @@ async fn broken_records_of_keys_are_found_and_give_no_access() {
     for (name, text, problem) in [
         ("other", "nonsense", "the record of \"other\" cannot be read"),
         ("a b", record.as_str(), "the record of \"a b\" cannot be read"),
-        ("copy", record.as_str(), "has the same key as another name"),
+        ("copy", record.as_str(), "has two names of one key"),
         ("crm", &record.replace("users", "owner"), "the record of \"crm\" cannot be read"),
     ] {
         app.redis.run::<()>(&["HSET", register, name, text]);
@@ -382,7 +383,8 @@ fn unused_digest(number: u32) -> String {
 #[tokio::test]
 async fn no_key_is_logged_or_measured() {
     let redis = RedisServer::start();
-    let (code, key, stderr) = run_command(&mut waxwing(&["admin", "create-key", "crm", "--scope", "users,act", "--redis", &redis.url()]));
+    let (code, key, stderr) =
+        run_command(&mut waxwing(&["admin", "create-key", "crm", "--scope", "users,act", "--redis", &redis.url()]));
     assert_eq!(code, 0, "{stderr}");
     let key = key.trim();
     let mut command = waxwing(&["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--redis", &redis.url()]);
