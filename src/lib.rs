@@ -22,7 +22,7 @@
 //!
 //! | layer | modules | contents |
 //! |---|---|---|
-//! | 0 | [`journal`], [`events`], [`rates`], [`mail`], [`entities`] | unfinished changes, the event log, rate limits, messages by mail, mentions, tags and links in texts |
+//! | 0 | [`journal`], [`events`], [`rates`], [`mail`], [`entities`], [`server_keys`] | unfinished changes, the event log, rate limits, messages by mail, mentions, tags and links in texts, keys of backends |
 //! | 1 | [`users`] | accounts and profiles |
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows and follow requests |
 //! | 3 | [`relations`], [`tags`], [`identities`] | accounts of other systems; mutes, friends, and the policy that decides who sees what; tags, mentions and followed tags |
@@ -55,6 +55,7 @@
 //! [`idempotency`]: platform::idempotency
 //! [`conversations`]: domains::conversations
 //! [`entities`]: domains::entities
+//! [`server_keys`]: domains::server_keys
 //! [`users`]: domains::users
 //! [`sessions`]: domains::sessions
 //! [`identities`]: domains::identities

@@ -238,6 +238,11 @@ impl Request {
         }
     }
 
+    /// The address whose limit of requested links is charged; `None` with a server key, since its address is that of a backend with many users.
+    pub fn address_of_links(&self) -> Option<IpAddr> {
+        self.address.filter(|_| self.server_key.is_none())
+    }
+
     /// The viewer's account.
     pub fn viewer_id(&self) -> Option<UserId> {
         self.viewer.as_ref().map(|viewer| viewer.user)

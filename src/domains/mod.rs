@@ -1,6 +1,7 @@
 //! The domains, each with the same modules. A domain depends on those in lower layers only.
 
 pub mod entities;
+pub mod server_keys;
 pub mod users;
 pub mod sessions;
 pub mod identities;

@@ -17,7 +17,8 @@ use crate::base::error::Error;
 use crate::db;
 use crate::db::audit_reader::AuditReader;
 use crate::domains::{
-    ads, chats, comments, conversations, graph, identities, lists, relations, sessions, statuses, tags, timelines, users,
+    ads, chats, comments, conversations, graph, identities, lists, relations, server_keys, sessions, statuses, tags, timelines,
+    users,
 };
 use crate::platform::journal::service as journal_service;
 use crate::platform::journal::{MailTask, Queue, Task};
@@ -133,6 +134,7 @@ impl Fsck<'_> {
         journal::audit::check(&reader, &entries, &mut found).await?;
         events::audit::check(&reader, &entries, &mut found).await?;
         rates::audit::check(&reader, &entries, &mut found).await?;
+        server_keys::audit::check(&reader, &entries, &mut found).await?;
         users::audit::check(&reader, &entries, &mut found).await?;
         sessions::audit::check(&reader, &entries, &mut found).await?;
         identities::audit::check(&reader, &entries, &mut found).await?;
@@ -187,11 +189,12 @@ impl Fsck<'_> {
 
 /// The prefixes of all keys, before their colon: a Redis user of least privilege is granted these.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 18] = [
+    let domains: [&[&'static str]; 19] = [
         &db::audit::KINDS,
         &journal::audit::KINDS,
         &events::audit::KINDS,
         &rates::audit::KINDS,
+        &server_keys::audit::KINDS,
         &users::audit::KINDS,
         &sessions::audit::KINDS,
         &identities::audit::KINDS,
@@ -217,6 +220,7 @@ pub fn is_ours(key: &str) -> bool {
         journal::audit::owns,
         events::audit::owns,
         rates::audit::owns,
+        server_keys::audit::owns,
         users::audit::owns,
         sessions::audit::owns,
         identities::audit::owns,

@@ -109,6 +109,7 @@ pub(in crate::server) async fn reserve(
     headers: HeaderMap,
 ) -> Response {
     let reserved = async {
+        auth::refuse_server_key(&headers).map_err(|error| RequestError::from(&error))?;
         let context = within(state.edge.request_timeout, auth::context(&state.app, &headers, address)).await;
         let context = context.unwrap_or(Err(Error::DeadlineExceeded)).map_err(|error| RequestError::from(&error))?;
         take_slot(&state, &context).map(|slot| begin(&state, &context, slot))
@@ -240,6 +241,7 @@ impl ReservedOperation {
 /// DELETE: ends an operation of a stream.
 pub(in crate::server) async fn complete(Extract(state): Extract<State>, headers: HeaderMap, uri: axum::http::Uri) -> Response {
     let completed = || {
+        auth::refuse_server_key(&headers).map_err(|error| RequestError::from(&error))?;
         let reserved = state.reservations.find(&token(&headers, uri.query()).ok_or_else(not_found)?)?;
         let missing = || RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "`operationId` is missing.");
         reserved.operations.cancel(&named(uri.query()).operation_id.ok_or_else(missing)?);

@@ -27,6 +27,8 @@ pub(super) struct Socket {
     pub(super) id: RequestId,
     pub(super) address: Option<IpAddr>,
     pub(super) agent: Option<String>,
+    /// Whether the handshake has a server key, which sockets do not accept.
+    pub(super) is_refused: bool,
     /// The handshake's header: browsers cannot send one.
     pub(super) authorization: Option<HeaderValue>,
     /// Its slot among the sockets of its address, until it has a session.
@@ -74,7 +76,7 @@ struct OpenSocket {
 impl Socket {
     /// Serves the socket until it ends.
     pub(super) async fn run(self, stream: WebSocket) {
-        let Self { state, id, address, agent, authorization, slot, connection } = self;
+        let Self { state, id, address, agent, is_refused, authorization, slot, connection } = self;
         let began = Instant::now();
         let (metric, open) = (state.app.metrics().live_stream("ws"), state.live.open());
         let _holding = OpenSocket { _kept: connection, _metric: metric, _open: open };
@@ -85,7 +87,9 @@ impl Socket {
         let (operations, forbidden) = (Operations::default(), CancellationToken::new());
         let shared = Arc::new(SocketShared { state, id, address, agent, operations, out, control, forbidden });
         let mut reader = SocketReader::new(shared.clone(), authorization, slot);
-        let end = if supports_protocol {
+        let end = if is_refused {
+            SocketEnd::Close(CloseReason::FORBIDDEN)
+        } else if supports_protocol {
             tokio::select! {
                 end = reader.run(&mut frames) => end,
                 end = writer::run(&mut sink, &mut controls, &mut messages, &shared) => end,

@@ -162,6 +162,20 @@ pub(super) const OF_SESSIONS: &[Case] = &[
     ),
 ];
 
+/// A register with one key that can be read.
+const KEY: &str = "HSET|server_keys:{keys}|crm|xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx users,act 1 0";
+const OTHER_KEY: &str = "HSET|server_keys:{keys}|shop|xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx moderate 1 7";
+
+pub(super) const OF_SERVER_KEYS: &[Case] = &[
+    (&[KEY], &[]),
+    (&["HSET|server_keys:{keys}|crm|nonsense"], &["server_keys:{keys}: the record of \"crm\" cannot be read"]),
+    (&[KEY, "HSET|server_keys:{keys}|a b|1"], &["server_keys:{keys}: the record of \"a b\" cannot be read"]),
+    (&[KEY, "EXPIRE server_keys:{keys} 1000"], &["server_keys:{keys}: should have no time to live"]),
+    (&[KEY, OTHER_KEY], &["server_keys:{keys}: has two names of one key"]),
+    (&["SET server_keys:{keys} 1"], &["server_keys:{keys}: should be a hash"]),
+    (&["SET server_keys:{other} 1"], &["server_keys:{other}: is not a key of Waxwing"]),
+];
+
 pub(super) const OF_FOLLOWS: &[Case] = &[
     (&["HSET user:{$ada} followers 9"], &["user:{$ada}: its followers is not the size of followers:{$ada}"]),
     (&["HSET user:{$bob} following 0"], &["user:{$bob}: its following is not the size of following:{$bob}"]),
@@ -787,6 +801,11 @@ async fn accounts_are_checked() {
 #[tokio::test]
 async fn sessions_are_checked() {
     check_cases(OF_SESSIONS).await;
+}
+
+#[tokio::test]
+async fn server_keys_are_checked() {
+    check_cases(OF_SERVER_KEYS).await;
 }
 
 #[tokio::test]

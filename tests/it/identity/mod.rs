@@ -1,7 +1,9 @@
 //! Changes of passwords, logins and mail addresses, and the data that only the owner of an account sees.
 
+mod act_as;
 mod crashes;
 mod emails;
+mod keys;
 mod logins;
 mod mail;
 mod mail_crashes;
