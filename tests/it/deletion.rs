@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use waxwing::app::App;
 use waxwing::base::config::Config;
 use waxwing::base::error::{Error, Outcome, Refusal};
+use waxwing::base::external_id::ExternalId;
 use waxwing::base::ids::{StatusId, UserId};
 use waxwing::base::rate_limits::RateLimits;
 use waxwing::base::request::Request;
@@ -90,6 +91,10 @@ impl Scene {
         for (who, own) in [(ada, &of_ada), (bob, &of_bob)] {
             who.mutate_ok("pinStatus", json!({ "statusId": own }), "").await;
         }
+        let external_id = ExternalId::parse("ada-7").expect("an external id");
+        let (id, key) = (ada.user_id().0.to_string(), format!("external_id:{{{}}}", external_id.digest()));
+        app.redis.run::<()>(&["HSET", &key, "uid", &id, "at", "1"]);
+        app.redis.run::<()>(&["HSET", &format!("identity:{{{id}}}"), "subject", "ada-7", "linked", "1"]);
         app.drain().await;
         Self { app, people, of_ada, of_bob, list_of_bob }
     }

@@ -16,6 +16,8 @@ const LEFT: &[&str] = &[
     "is not an argon2id hash",
     "email:{$ada}: its address cannot be read",
     "email:{$ada}: should be a hash",
+    "identity:{$ada}: its subject is not an external id",
+    "identity:{$ada}: should be a hash",
     "server_keys:{keys}: should be a hash",
     "server_keys:{keys}: has two names of one key",
     "following:{$ada}: should be a zset",
@@ -171,6 +173,11 @@ async fn accounts_are_repaired() {
 #[tokio::test]
 async fn sessions_are_repaired() {
     check_cases(broken::OF_SESSIONS).await;
+}
+
+#[tokio::test]
+async fn accounts_of_other_systems_are_repaired() {
+    check_cases(broken::OF_IDENTITIES).await;
 }
 
 #[tokio::test]
