@@ -69,7 +69,9 @@ async fn check_holders(reader: &AuditReader, holders: &[(&str, bool)], found: &m
         let number = |text: &Option<String>| text.as_deref().and_then(audit::number);
         let is_claimed = user.is_some();
         match (user.as_deref().map(audit::id), number(&at)) {
-            (Some(Some(id)), Some(at)) if removed.is_none() || number(&removed).is_some() => claims.push((*digest, UserId(id), at)),
+            (Some(Some(id)), Some(at)) if removed.is_none() || number(&removed).is_some() => {
+                claims.push((*digest, UserId(id), at))
+            }
             (None, _) if number(&removed).is_some() => {}
             // Accounts name their external ids, and claim them again.
             _ => found.add_repairable(&key, "cannot be read", [Remedy::Discard { key: key.clone() }]),

@@ -21,11 +21,11 @@ pub struct Identity {
 
 /// Who has an external id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ExternalIdHolder {
+pub(super) struct ExternalIdHolder {
     /// The account that has it, or is about to.
-    pub user: Option<UserId>,
+    pub(super) user: Option<UserId>,
     /// When it was claimed.
-    pub claimed_at: Millis,
+    pub(super) claimed_at: Millis,
     /// When the last account with it was deleted; `None` if there was none, or long ago.
-    pub removed_at: Option<Millis>,
+    pub(super) removed_at: Option<Millis>,
 }

@@ -23,13 +23,7 @@ pub(super) async fn holder(db: &Db, digest: &str) -> Result<ExternalIdHolder, Er
 }
 
 /// Claims an external id for the account `id`, if it is free or `abandoned` has it. Returns the account that has it. One script.
-pub(super) async fn claim(
-    db: &Db,
-    digest: &str,
-    id: UserId,
-    abandoned: Option<UserId>,
-    now: Millis,
-) -> Result<UserId, Error> {
+pub(super) async fn claim(db: &Db, digest: &str, id: UserId, abandoned: Option<UserId>, now: Millis) -> Result<UserId, Error> {
     let call = Call::new(&CLAIM, [keys::external_id(digest)]).arg(id.0).arg(abandoned.map_or(0, |id| id.0)).arg(now);
     db.call(call).await.map(UserId)
 }
@@ -50,8 +44,7 @@ pub(super) fn record(id: UserId, subject: &str, now: Millis) -> (String, Vec<(&'
 pub(super) async fn identity(db: &Db, id: UserId) -> Result<Option<Identity>, Error> {
     type Reply = (Option<String>, Option<String>, Option<u64>, Option<u64>);
     let fields = ["subject", "issuer", "linked", "revoked"];
-    let (subject, issuer, linked_at, revoked): Reply =
-        db.read(cmd("HMGET").arg(keys::identity(id)).arg(&fields).take()).await?;
+    let (subject, issuer, linked_at, revoked): Reply = db.read(cmd("HMGET").arg(keys::identity(id)).arg(&fields).take()).await?;
     let identity = |subject| Identity { issuer, subject, linked_at: linked_at.unwrap_or(0), revoked_until: revoked.unwrap_or(0) };
     Ok(subject.map(identity))
 }

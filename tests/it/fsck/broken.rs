@@ -80,34 +80,81 @@ pub(super) const OF_ACCOUNTS: &[Case] = &[
 
 /// The key of an external id has the digest of "ada-7".
 pub(super) const OF_IDENTITIES: &[Case] = &[
-    (&["HSET identity:{$ada} subject ada-7 linked 5", "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1"], &[]),
-    (&["DEL password:{$ada}", "HSET identity:{$ada} subject ada-7 linked 5", "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1"], &[]),
+    (
+        &[
+            "HSET identity:{$ada} subject ada-7 linked 5",
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1",
+        ],
+        &[],
+    ),
+    (
+        &[
+            "DEL password:{$ada}",
+            "HSET identity:{$ada} subject ada-7 linked 5",
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1",
+        ],
+        &[],
+    ),
     (&["HSET identity:{$ada} subject ada-7 linked 5"], &["identity:{$ada}: does not hold its external id"]),
     (
-        &["HSET identity:{$ada} subject ada-7 linked 5", "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $old at 1"],
-        &["identity:{$ada}: does not hold its external id", "external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: is held by $old, which does not have it"],
+        &[
+            "HSET identity:{$ada} subject ada-7 linked 5",
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $old at 1",
+        ],
+        &[
+            "identity:{$ada}: does not hold its external id",
+            "external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: is held by $old, which does not have it",
+        ],
     ),
     (
-        &["HSET identity:{$ada} subject ada-8 linked 5", "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1"],
-        &["identity:{$ada}: does not hold its external id", "external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: is held by $ada, which does not have it"],
+        &[
+            "HSET identity:{$ada} subject ada-8 linked 5",
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1",
+        ],
+        &[
+            "identity:{$ada}: does not hold its external id",
+            "external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: is held by $ada, which does not have it",
+        ],
     ),
     (
-        &["HSET identity:{$ada} subject ada-7 linked soon revoked late", "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1"],
+        &[
+            "HSET identity:{$ada} subject ada-7 linked soon revoked late",
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1",
+        ],
         &["identity:{$ada}: its linked is not a number", "identity:{$ada}: its revoked is not a number"],
     ),
     (&["HSET identity:{$ada} linked 5"], &["identity:{$ada}: its subject is not an external id"]),
     (&["HSET identity:{$old} subject ada-7 linked 5"], &["identity:{$old}: there is no such account"]),
     (&["SET identity:{$ada} 1"], &["identity:{$ada}: should be a hash"]),
-    (&["HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada"], &["external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: cannot be read"]),
-    (&["HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} removed 5"], &["external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: has no time to live"]),
-    (&["HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} removed 5", "PEXPIRE external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} 90000"], &[]),
     (
-        &["HSET identity:{$ada} subject ada-7 linked 5", "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1", "PEXPIRE external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} 90000"],
+        &["HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada"],
+        &["external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: cannot be read"],
+    ),
+    (
+        &["HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} removed 5"],
+        &["external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: has no time to live"],
+    ),
+    (
+        &[
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} removed 5",
+            "PEXPIRE external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} 90000",
+        ],
+        &[],
+    ),
+    (
+        &[
+            "HSET identity:{$ada} subject ada-7 linked 5",
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1",
+            "PEXPIRE external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} 90000",
+        ],
         &["external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: should have no time to live"],
     ),
     (&["HSET external_id:{ada-7} removed 5"], &["external_id:{ada-7}: is not a key of Waxwing"]),
     (&["SET revoked_jwt:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} 5 PX 90000"], &[]),
-    (&["SET revoked_jwt:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} 5"], &["revoked_jwt:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: has no time to live"]),
+    (
+        &["SET revoked_jwt:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} 5"],
+        &["revoked_jwt:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: has no time to live"],
+    ),
     (&["HSET session:{$digest} method key until 99999999999999"], &[]),
     (&["HSET session:{$digest} until soon"], &["session:{$digest}: its until is not a number"]),
     (

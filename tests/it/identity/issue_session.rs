@@ -31,7 +31,8 @@ async fn each_call_begins_a_session_of_the_device() {
     let ada = backend.with_token(first["session"]["token"].as_str().expect("a token"));
     let mut response = ada.run("MySessions", json!({})).await;
     let sessions = response["data"]["viewerSessions"].take();
-    let shown = |session: &Value| (session["userAgent"].clone(), session["isCurrent"].clone(), session["authenticationMethod"].clone());
+    let shown =
+        |session: &Value| (session["userAgent"].clone(), session["isCurrent"].clone(), session["authenticationMethod"].clone());
     let shown: Vec<_> = sessions.as_array().unwrap_or_else(|| panic!("{response}")).iter().map(shown).collect();
     let expected = [(Value::Null, json!(false), json!("KEY")), (json!("Ada's phone"), json!(true), json!("KEY"))];
     assert_eq!(shown, expected, "newest first");

@@ -2,8 +2,8 @@
 
 use super::keys::create_key;
 use super::{
-    RIGHT, assert_no_findings, assert_refused, change_login, confirm_email, confirmed, emails_of, found_by, log_in, request_reset,
-    reset, run, sign_up,
+    RIGHT, assert_no_findings, assert_refused, change_login, confirm_email, confirmed, emails_of, found_by, log_in,
+    request_reset, reset, run, sign_up,
 };
 use crate::rates::{default_config, limited};
 use crate::support::{Actor, MailServer, TestApp, TestServer, error_codes, user_error_codes};
@@ -144,10 +144,12 @@ async fn what_is_refused_at_the_first_time_leaves_nothing() {
     confirmed(&app, &mail, "bea", "bea@example.org").await;
     let refused = provision(&backend, json!({ "externalId": "7", "login": "BEA" })).await;
     assert_refused(&refused, "LOGIN_TAKEN", &["login"]);
-    let input =
-        json!({ "externalId": "7", "login": "ada", "email": "BEA@example.org", "isEmailConfirmed": true, "name": "Ada" });
+    let input = json!({ "externalId": "7", "login": "ada", "email": "BEA@example.org", "isEmailConfirmed": true, "name": "Ada" });
     assert_refused(&provision(&backend, input).await, "EMAIL_TAKEN", &["email"]);
-    assert_eq!(run(&backend, "RemoveUser", "removeUser", json!({ "externalId": "7" })).await["userErrors"][0]["code"], "NOT_FOUND");
+    assert_eq!(
+        run(&backend, "RemoveUser", "removeUser", json!({ "externalId": "7" })).await["userErrors"][0]["code"],
+        "NOT_FOUND"
+    );
     assert_no_findings(&app, "a refusal").await;
     // Nobody is told of an address that is not confirmed at once, and the login is free.
     let input = json!({ "externalId": "7", "login": "ada", "email": "bea@example.org" });
@@ -365,7 +367,11 @@ async fn a_repeated_request_with_an_idempotency_key_returns_the_first_result() {
         assert_refused(&provision(&backend, mismatch).await, "IDEMPOTENCY_MISMATCH", &["idempotencyKey"]);
     }
     let of_other = provision(&other, input.clone()).await;
-    assert_eq!((&of_other["wasCreated"], &of_other["user"]["name"]), (&json!(false), &json!("Ada")), "the key of another backend");
+    assert_eq!(
+        (&of_other["wasCreated"], &of_other["user"]["name"]),
+        (&json!(false), &json!("Ada")),
+        "the key of another backend"
+    );
     // A refusal is not kept.
     let taken = json!({ "externalId": "9", "login": "ada", "idempotencyKey": "twice" });
     assert_refused(&provision(&backend, taken).await, "LOGIN_TAKEN", &["login"]);
@@ -378,7 +384,10 @@ async fn a_repeated_request_with_an_idempotency_key_returns_the_first_result() {
         assert_eq!((&updated["wasCreated"], &updated["user"]["name"]), (&json!(false), &json!(name)));
         provision(&backend, json!({ "externalId": "7", "name": "B" })).await;
     }
-    assert_eq!(run(&backend, "RemoveUser", "removeUser", json!({ "externalId": "7" })).await["removedUserId"], first["user"]["id"]);
+    assert_eq!(
+        run(&backend, "RemoveUser", "removeUser", json!({ "externalId": "7" })).await["removedUserId"],
+        first["user"]["id"]
+    );
     let gone = provision(&backend, input.clone()).await;
     assert_eq!(gone, json!({ "user": null, "wasCreated": true, "userErrors": [] }));
     app.clock.advance(super::DAY_MS);

@@ -84,7 +84,10 @@ async fn of_several_accounts_one_gets_a_login_and_an_address() {
                 provision(&backend, json!({ "externalId": id })).await;
             }
         }
-        for part in [json!({ "login": format!("ada_{existing}") }), json!({ "email": format!("{existing}@example.org"), "isEmailConfirmed": true })] {
+        for part in [
+            json!({ "login": format!("ada_{existing}") }),
+            json!({ "email": format!("{existing}@example.org"), "isEmailConfirmed": true }),
+        ] {
             let tries = ids.iter().enumerate().map(|(number, id)| {
                 let mut input = part.clone();
                 input["externalId"] = json!(id);

@@ -79,9 +79,8 @@ async fn jwts_of_an_account_are_revoked_up_to_now() {
 async fn a_jwt_and_those_of_a_session_are_revoked_by_their_ids() {
     let app = TestApp::start().await;
     let backend = backend(&app).await;
-    let is_revoked = async |jti: Option<&str>, sid: Option<&str>| {
-        identities::are_jwts_revoked(&app.app, jti, sid).await.expect("a store")
-    };
+    let is_revoked =
+        async |jti: Option<&str>, sid: Option<&str>| identities::are_jwts_revoked(&app.app, jti, sid).await.expect("a store");
     for input in [json!({ "jwtId": "token 1" }), json!({ "jwtSessionId": "session 1" }), json!({ "jwtId": "ä".repeat(4_096) })] {
         assert_eq!(revoke(&backend, input.clone()).await, json!({ "endedSessionIds": [], "userErrors": [] }), "{input}");
     }

@@ -57,9 +57,11 @@ pub async fn provision_user(app: &App, key: &ServerKey, input: ExternalAccount) 
     let ExternalAccount { external_id, account, idempotency_key } = input;
     let fingerprint = format!("{external_id} {}", account.fingerprint());
     let (external_id, change) = check(app, &external_id, account, idempotency_key.as_deref())?;
-    let request = |id| Provisioning { external_id: &external_id, login_from: external_id.as_str(), change: &change, id, updates: true };
+    let request =
+        |id| Provisioning { external_id: &external_id, login_from: external_id.as_str(), change: &change, id, updates: true };
     let Some(idempotency_key) = idempotency_key else { return request(None).run(app).await };
-    let (owner, keyed) = (KeyOwner::server_key(&key.name), IdempotentRequest::new("provisionUser", &idempotency_key, &fingerprint));
+    let (owner, keyed) =
+        (KeyOwner::server_key(&key.name), IdempotentRequest::new("provisionUser", &idempotency_key, &fingerprint));
     let id = app.next_id().await?;
     let bound = idempotency::bind_with_result(app, owner.clone(), &keyed, id).await?;
     if let Some(result) = bound.result {

@@ -8,8 +8,8 @@ use crate::app::App;
 use crate::base::clock::{DAY, Millis};
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{SessionId, UserId};
-use crate::platform::journal::{EntryLease, Task};
 use crate::platform::journal::service as journal;
+use crate::platform::journal::{EntryLease, Task};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

@@ -268,12 +268,7 @@ impl Attempt {
         self.commit(app, login, addresses).await
     }
 
-    async fn commit(
-        &self,
-        app: &App,
-        login: Option<ClaimedLogin>,
-        addresses: ClaimedAddresses,
-    ) -> Outcome<AccountChangeResult> {
+    async fn commit(&self, app: &App, login: Option<ClaimedLogin>, addresses: ClaimedAddresses) -> Outcome<AccountChangeResult> {
         let id = self.user.id;
         let prepared = PreparedChange {
             login: login.as_ref().map(|claimed| (&self.user.logins, &claimed.history, claimed.login.as_str())),
@@ -299,9 +294,8 @@ impl Attempt {
 
 /// What becomes of the addresses of an account: an address that is confirmed, or pending, as it shall be stays as it is.
 fn plan_addresses(account: &AccountEmail, pending: Option<&PendingEmail>, change: &EmailChange) -> AddressPlan {
-    let is_confirmed = |address: &EmailAddress| {
-        account.confirmed.as_ref().is_some_and(|(confirmed, _)| confirmed.digest() == address.digest())
-    };
+    let is_confirmed =
+        |address: &EmailAddress| account.confirmed.as_ref().is_some_and(|(confirmed, _)| confirmed.digest() == address.digest());
     let keep_confirmed = || if pending.is_some() { AddressPlan::Unrequest } else { AddressPlan::Keep };
     match change {
         EmailChange::Keep => AddressPlan::Keep,
@@ -309,9 +303,7 @@ fn plan_addresses(account: &AccountEmail, pending: Option<&PendingEmail>, change
         EmailChange::Request(address) if pending.is_some_and(|it| it.address.digest() == address.digest()) => AddressPlan::Keep,
         EmailChange::Request(address) => AddressPlan::Request(address.clone()),
         EmailChange::Confirm(address) => AddressPlan::Confirm(address.clone()),
-        EmailChange::ConfirmPending => {
-            pending.map_or(AddressPlan::Keep, |pending| AddressPlan::Confirm(pending.address.clone()))
-        }
+        EmailChange::ConfirmPending => pending.map_or(AddressPlan::Keep, |pending| AddressPlan::Confirm(pending.address.clone())),
         EmailChange::Remove if account.confirmed.is_none() && pending.is_none() => AddressPlan::Keep,
         EmailChange::Remove => AddressPlan::Remove,
     }

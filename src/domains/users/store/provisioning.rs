@@ -30,8 +30,7 @@ pub(in super::super) async fn create(
     let mut hashes: Vec<(String, Millis, Vec<(&'static str, String)>)> = vec![(keys::user(user.id), 0, user.fields())];
     if let Some((address, confirmation)) = confirmed {
         let (address, confirmation, first) = (address.as_str().to_owned(), confirmation.to_string(), "1".to_owned());
-        let fields =
-            vec![("address", address), ("confirmation", confirmation), ("version", first.clone()), ("confirmed", first)];
+        let fields = vec![("address", address), ("confirmation", confirmation), ("version", first.clone()), ("confirmed", first)];
         hashes.push((keys::email(user.id), 0, fields));
     }
     hashes.extend(pending.map(|pending| (keys::pending_email(user.id), PENDING_EMAIL_TTL, pending_fields(pending))));
@@ -82,10 +81,9 @@ pub(in super::super) enum AccountChangeResult {
 /// Changes an account. One script.
 pub(in super::super) async fn change(db: &Db, id: UserId, change: &PreparedChange<'_>) -> Result<AccountChangeResult, Error> {
     let keys = [keys::user(id), keys::email(id), keys::pending_email(id), keys::password_reset(id), keys::email_notices(id)];
-    let (before, after, login) = change.login.map_or_else(
-        || (String::new(), String::new(), ""),
-        |(before, after, login)| (before.text(), after.text(), login),
-    );
+    let (before, after, login) = change
+        .login
+        .map_or_else(|| (String::new(), String::new(), ""), |(before, after, login)| (before.text(), after.text(), login));
     let (name, confirmation, address, pending) = match change.addresses {
         AddressChange::Keep => ("keep", 0, "", Vec::new()),
         AddressChange::Request(pending) => ("request", 0, "", pending_fields(pending)),
