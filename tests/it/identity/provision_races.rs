@@ -95,10 +95,10 @@ async fn of_several_accounts_one_gets_a_login_and_an_address() {
                 async move { provision(&backend, input).await }
             });
             let results = join_all(tries).await;
-            let codes: Vec<String> = results.iter().flat_map(user_error_codes).collect();
+            let codes: Vec<&str> = results.iter().flat_map(user_error_codes).collect();
             let won = results.iter().filter(|result| result["user"].is_object()).count();
             assert_eq!((won, codes.len()), (1, 7), "{results:#?}");
-            assert!(codes.iter().all(|code| code == "LOGIN_TAKEN" || code == "EMAIL_TAKEN"), "{codes:?}");
+            assert!(codes.iter().all(|code| ["LOGIN_TAKEN", "EMAIL_TAKEN"].contains(code)), "{codes:?}");
         }
         // Those that were refused can be provisioned with other values.
         for id in &ids {
