@@ -79,6 +79,8 @@ struct World {
 impl World {
     async fn make(app: &TestApp, change: Change) -> Self {
         if change.is_creation() {
+            // A store that is empty cannot be restored.
+            app.user("cyd").await;
             return Self { ada: None, before: None };
         }
         apply(&app.app, Change::Create).await.expect("an account");

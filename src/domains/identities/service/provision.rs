@@ -173,8 +173,11 @@ impl Provisioning<'_> {
             return self.update(app, &digest, account).await;
         }
         if store::identity(app.db(), user).await?.is_some() {
-            // The account was deleted, and its external id is about to be released.
-            store::release(app.db(), &digest, user, Some(app.now())).await?;
+            // An account and its identity are created together, and the account is deleted first: it may have been created since it was read. Otherwise it was deleted,
+            // and its external id is about to be released.
+            if !users::exists(app, user).await? {
+                store::release(app.db(), &digest, user, Some(app.now())).await?;
+            }
             return Ok(Step::Again);
         }
         let is_abandoned = app.now().saturating_sub(holder.claimed_at) > ABANDONED_AFTER || self.id == Some(user);

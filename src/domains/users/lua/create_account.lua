@@ -5,10 +5,10 @@
 -- Returns 1 | 0 the account exists
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 local at = 1
-for _, key in ipairs(KEYS) do
+for n = 1, #KEYS do
   local ttl, count = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
-  redis.call('HSET', key, unpack(ARGV, at + 2, at + 1 + count))
-  if ttl > 0 then redis.call('PEXPIRE', key, ttl) end
+  redis.call('HSET', KEYS[n], unpack(ARGV, at + 2, at + 1 + count))
+  if ttl > 0 then redis.call('PEXPIRE', KEYS[n], ttl) end
   at = at + 2 + count
 end
 return 1
