@@ -14,6 +14,7 @@ pub mod error;
 pub mod external_id;
 pub mod ids;
 pub mod hashing_pool;
+pub mod jwt;
 pub mod loader;
 pub mod mail;
 pub mod metrics;

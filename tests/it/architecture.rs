@@ -7,11 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The domains and the modules of the platform, with their layers: a module depends only on modules in lower layers.
-const LAYERS: [(&str, u8); 22] = [
+const LAYERS: [(&str, u8); 23] = [
     ("platform/journal", 0),
     ("platform/events", 0),
     ("platform/rates", 0),
     ("platform/mail", 0),
+    ("platform/jwt", 0),
     ("domains/server_keys", 1),
     ("domains/users", 1),
     ("domains/entities", 2),

@@ -22,7 +22,7 @@ use crate::domains::{
 };
 use crate::platform::journal::service as journal_service;
 use crate::platform::journal::{MailTask, Queue, Task};
-use crate::platform::{events, idempotency, journal, rates};
+use crate::platform::{events, idempotency, journal, jwt, rates};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -134,6 +134,7 @@ impl Fsck<'_> {
         journal::audit::check(&reader, &entries, &mut found).await?;
         events::audit::check(&reader, &entries, &mut found).await?;
         rates::audit::check(&reader, &entries, &mut found).await?;
+        jwt::audit::check(&reader, &entries, &mut found).await?;
         server_keys::audit::check(&reader, &entries, &mut found).await?;
         users::audit::check(&reader, &entries, &mut found).await?;
         sessions::audit::check(&reader, &entries, &mut found).await?;
@@ -189,11 +190,12 @@ impl Fsck<'_> {
 
 /// The prefixes of all keys, before their colon: a Redis user of least privilege is granted these.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 19] = [
+    let domains: [&[&'static str]; 20] = [
         &db::audit::KINDS,
         &journal::audit::KINDS,
         &events::audit::KINDS,
         &rates::audit::KINDS,
+        &jwt::audit::KINDS,
         &server_keys::audit::KINDS,
         &users::audit::KINDS,
         &sessions::audit::KINDS,
@@ -220,6 +222,7 @@ pub fn is_ours(key: &str) -> bool {
         journal::audit::owns,
         events::audit::owns,
         rates::audit::owns,
+        jwt::audit::owns,
         server_keys::audit::owns,
         users::audit::owns,
         sessions::audit::owns,

@@ -16,6 +16,8 @@ pub(super) const OF_THE_PROCESS: &[Case] = &[
     ),
     (&["HSET world:{demo} name people"], &["world:{demo}: its fields are not a name, a time and a state"]),
     (&["HSET settings:{store} star-followers many"], &["settings:{store}: its star-followers is not a number"]),
+    (&["HSET jwks:{issuer} source x fetched 1 keys {}"], &["jwks:{issuer}: its source, fetched or keys cannot be read"]),
+    (&["HSET jwks:{issuer} source x fetched 1 keys {\"keys\":[]}"], &[]),
     (&["SET nonsense 1"], &["nonsense: is not a key of Waxwing"]),
     (&["SET user:{01} 1"], &["user:{01}: is not a key of Waxwing"]),
     (&["SET user:{\\255} 1"], &["user:{\u{fffd}}: is not a key of Waxwing"]),
