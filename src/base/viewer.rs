@@ -2,6 +2,8 @@
 
 use crate::base::error::Error;
 use crate::base::ids::{SessionId, UserId};
+use crate::base::jwt::VerifiedToken;
+use std::sync::Arc;
 
 /// The authenticated account of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub enum Credential {
     },
     /// A server key, which names the account by its id in another system.
     ServerKey,
+    /// A JSON Web Token of an external issuer.
+    Jwt(Arc<VerifiedToken>),
 }
 
 impl Viewer {
@@ -37,11 +41,24 @@ impl Viewer {
         Self { user, credential: Credential::ServerKey }
     }
 
+    /// The viewer of a JSON Web Token.
+    pub const fn of_jwt(user: UserId, token: Arc<VerifiedToken>) -> Self {
+        Self { user, credential: Credential::Jwt(token) }
+    }
+
+    /// The JSON Web Token; `None` for another credential.
+    pub const fn jwt(&self) -> Option<&Arc<VerifiedToken>> {
+        match &self.credential {
+            Credential::Jwt(token) => Some(token),
+            Credential::Session { .. } | Credential::ServerKey => None,
+        }
+    }
+
     /// The session; `None` for another credential.
     pub const fn session(&self) -> Option<SessionId> {
         match &self.credential {
             Credential::Session { id, .. } => Some(*id),
-            Credential::ServerKey => None,
+            Credential::ServerKey | Credential::Jwt(_) => None,
         }
     }
 
@@ -49,7 +66,7 @@ impl Viewer {
     pub fn session_digest(&self) -> Option<&str> {
         match &self.credential {
             Credential::Session { digest, .. } => Some(digest),
-            Credential::ServerKey => None,
+            Credential::ServerKey | Credential::Jwt(_) => None,
         }
     }
 
@@ -60,7 +77,9 @@ impl Viewer {
     pub fn require_session(&self) -> Result<(SessionId, &str), Error> {
         match &self.credential {
             Credential::Session { id, digest } => Ok((*id, digest)),
-            Credential::ServerKey => Err(Error::Forbidden("This requires a session: the request has another credential.")),
+            Credential::ServerKey | Credential::Jwt(_) => {
+                Err(Error::Forbidden("This requires a session: the request has another credential."))
+            }
         }
     }
 }

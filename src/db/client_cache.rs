@@ -23,13 +23,16 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tokio::sync::Notify;
 
 /// The kinds of keys that are cached: the part before the colon.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 14] = [
+    "external_id",
     "followed_tags",
     "following",
+    "identity",
     "list_tags",
     "members",
     "reposters",
     "reposts_hidden",
+    "revoked_jwt",
     "server_keys",
     "session",
     "status",

@@ -1,4 +1,4 @@
-//! The credential of a request, from its headers: the token of a session, or a server key, which may act for an account.
+//! The credential of a request, from its headers: the token of a session, a JWT, or a server key, which may act for an account.
 
 use crate::app::App;
 use crate::base::error::Error;
@@ -6,9 +6,12 @@ use crate::base::external_id::ExternalId;
 use crate::base::request::Request;
 use crate::base::server_key::{Scope, ServerKey};
 use crate::base::viewer::Viewer;
+use crate::db::ReadBarrier;
 use crate::domains::identities::service as identities;
+use crate::domains::identities::service::jwt::UnverifiedJwt;
 use crate::domains::server_keys;
 use crate::domains::sessions::{self, UnverifiedViewer};
+use crate::platform::jwt::service as jwt;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use std::net::IpAddr;
 
@@ -16,11 +19,11 @@ use std::net::IpAddr;
 const ACT_AS: HeaderName = HeaderName::from_static("waxwing-act-as");
 
 /// Returns the request context for these headers and this address. Without Authorization the request has no viewer. With the token of a session it costs
-/// one HGETALL, or none where the session is cached; with a server key too, and a lookup if it acts for an account.
+/// one HGETALL, or none where the session is cached; with a JWT one or two round trips, or none; with a server key too, and a lookup if it acts for an account.
 ///
 /// # Errors
-/// [`Error::InvalidToken`] for a token that belongs to no live session, and for an unknown server key: the request is not executed as an anonymous one.
-/// `FORBIDDEN` if a key lacks the scope to act for an account, `NOT_PROVISIONED` if there is no such account.
+/// [`Error::InvalidToken`] for a token that belongs to no live session, for a JWT that is refused, and for an unknown server key: the request is not executed as an anonymous one.
+/// `FORBIDDEN` if a key lacks the scope to act for an account, `NOT_PROVISIONED` if there is no such account, or none of a JWT.
 pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Result<Request, Error> {
     let since = app.db().read_barrier();
     let request = |viewer| Request::with_barrier(app.clone(), since, viewer, agent(headers), address);
@@ -31,8 +34,49 @@ pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAd
         let viewer = acting_for(app, &key, headers.get(ACT_AS)).await?;
         return Ok(request(viewer).with_server_key(key));
     }
-    let viewer = sessions::service::viewer(app, since, token).await?.ok_or(Error::InvalidToken)?;
-    Ok(request(Some(viewer)))
+    Ok(request(Some(viewer(app, since, token).await?)))
+}
+
+/// The viewer of an access token: of a session, or a JWT. For a session one HGETALL, for a JWT one or two round trips; nothing if it is cached.
+///
+/// # Errors
+/// [`Error::InvalidToken`]; [`Error::NotProvisioned`] for a JWT without an account; `STORAGE_UNAVAILABLE`.
+pub(super) async fn viewer(app: &App, since: ReadBarrier, token: &str) -> Result<Viewer, Error> {
+    if is_jwt(app, token) {
+        return identities::jwt::viewer(app, since, token).await;
+    }
+    sessions::service::viewer(app, since, token).await?.ok_or(Error::InvalidToken)
+}
+
+/// Whether a token is verified as a JWT. The token of a session has no dots.
+fn is_jwt(app: &App, token: &str) -> bool {
+    app.config().jwt.is_some() && jwt::is_compact(token)
+}
+
+/// A viewer whose credential is cached and not yet verified.
+pub(super) enum UnverifiedCredential {
+    Session(UnverifiedViewer),
+    Jwt(UnverifiedJwt),
+}
+
+impl UnverifiedCredential {
+    fn viewer(&self) -> Viewer {
+        match self {
+            Self::Session(session) => session.viewer(),
+            Self::Jwt(jwt) => jwt.viewer(),
+        }
+    }
+
+    /// Whether the credential was valid after the request had begun. Usually no cost.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`.
+    pub(super) async fn verify(&self, app: &App) -> Result<bool, Error> {
+        match self {
+            Self::Session(session) => session.verify(app).await,
+            Self::Jwt(jwt) => jwt.verify(app).await,
+        }
+    }
 }
 
 /// The viewer for whom a server key acts; `None` without the header. One lookup.
@@ -46,12 +90,20 @@ async fn acting_for(app: &App, key: &ServerKey, act_as: Option<&HeaderValue>) ->
     Ok(Some(Viewer::of_server_key(user)))
 }
 
-/// Returns the context of a request that only reads, where the session is cached. The request may be executed, but the viewer is verified
+/// Returns the context of a request that only reads, where the session or the JWT is cached. The request may be executed, but the viewer is verified
 /// only afterwards, by the invalidations that have arrived meanwhile. So the verification costs no round trip. `None` for a server key.
-pub(super) fn unverified_context(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Option<(Request, UnverifiedViewer)> {
+pub(super) fn unverified_context(
+    app: &App,
+    headers: &HeaderMap,
+    address: Option<IpAddr>,
+) -> Option<(Request, UnverifiedCredential)> {
     let since = app.db().read_barrier();
     let token = token(headers.get(header::AUTHORIZATION)?).filter(|token| !server_keys::is_server_key(token))?;
-    let unverified = sessions::service::cached_viewer(app, since, token)?;
+    let unverified = if is_jwt(app, token) {
+        UnverifiedCredential::Jwt(identities::jwt::cached_viewer(app, since, token)?)
+    } else {
+        UnverifiedCredential::Session(sessions::service::cached_viewer(app, since, token)?)
+    };
     let viewer = Some(unverified.viewer());
     Some((Request::with_barrier(app.clone(), since, viewer, agent(headers), address), unverified))
 }

@@ -24,6 +24,11 @@ pub(super) fn revoked_jwt(digest: &str) -> String {
     format!("revoked_jwt:{{{digest}}}")
 }
 
+/// Whether a key is one of [`revoked_jwt`].
+pub(super) fn is_revocation(key: &str) -> bool {
+    audit::tag_in(key, "revoked_jwt").is_some()
+}
+
 /// A parsed key.
 pub(super) enum KeyKind<'a> {
     ExternalId(&'a str),

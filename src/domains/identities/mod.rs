@@ -15,6 +15,10 @@
 //! **Invariants.** An external id names at most one account, and an account has at most one external id, which never changes. The id is free again when
 //! the account is deleted.
 //!
+//! **JWTs.** The account of a JWT ([`crate::platform::jwt`]) is the holder of its `sub`. A JWT is refused if it was issued up to the time of a revocation or deletion
+//! that is stored here, or if its `jti` or `sid` was revoked. The first JWT of an account records the issuer. All of this is read through the client-side cache, also
+//! that a `jti` was not revoked: a write to the key invalidates it. Revocations are published, so that sockets end.
+//!
 //! **Costs.** The account of an external id: one HGET, and one HGETALL if the account is not cached.
 
 pub mod audit;

@@ -1,5 +1,6 @@
 //! The use cases of accounts of other systems.
 
+pub mod jwt;
 mod provision;
 mod revoke;
 mod settle;

@@ -1,5 +1,7 @@
 //! Accounts of other systems in Redis.
 
+pub(super) mod jwt;
+
 use super::keys;
 use super::model::{ExternalIdHolder, Identity, REVOCATION_TTL};
 use crate::base::clock::Millis;
@@ -22,9 +24,18 @@ pub(super) async fn holder(db: &Db, digest: &str) -> Result<ExternalIdHolder, Er
     Ok(ExternalIdHolder { user: user.map(UserId), claimed_at: at.unwrap_or(0), removed_at })
 }
 
-/// Claims an external id for the account `id`, if it is free or `abandoned` has it. Returns the account that has it. One script.
-pub(super) async fn claim(db: &Db, digest: &str, id: UserId, abandoned: Option<UserId>, now: Millis) -> Result<UserId, Error> {
-    let call = Call::new(&CLAIM, [keys::external_id(digest)]).arg(id.0).arg(abandoned.map_or(0, |id| id.0)).arg(now);
+/// Claims an external id for the account `id`, if it is free or `abandoned` has it; for a JWT that was issued at a time, unless the last account with the id was
+/// deleted after that. Returns the account that has it. One script.
+pub(super) async fn claim(
+    db: &Db,
+    digest: &str,
+    id: UserId,
+    abandoned: Option<UserId>,
+    (now, issued_at): (Millis, Option<Millis>),
+) -> Result<UserId, Error> {
+    let issued_at = issued_at.map(|at| at.to_string()).unwrap_or_default();
+    let call = Call::new(&CLAIM, [keys::external_id(digest)]).arg(id.0).arg(abandoned.map_or(0, |id| id.0));
+    let call = call.arg(now).arg(issued_at);
     db.call(call).await.map(UserId)
 }
 

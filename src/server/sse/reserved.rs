@@ -192,9 +192,9 @@ impl ReservedOperation {
     /// # Errors
     /// `STREAM_NOT_FOUND`: the error does not reveal to other clients that the stream exists.
     pub(in crate::server) fn check_owner(&self, context: &Request) -> Result<(), RequestError> {
-        // The session, not the account alone: the stream ends with the session that has reserved it.
-        let session = |viewer: &Viewer| viewer.session();
-        let is_owner = self.reserved.viewer.as_ref().map(session) == context.viewer.as_ref().map(session);
+        // The session, not the account alone: the stream ends with the session that has reserved it. JWTs of an account have none, and replace each other.
+        let owner = |viewer: &Viewer| (viewer.user, viewer.session());
+        let is_owner = self.reserved.viewer.as_ref().map(owner) == context.viewer.as_ref().map(owner);
         if is_owner { Ok(()) } else { Err(not_found()) }
     }
 

@@ -1,6 +1,7 @@
 //! A WebSocket connection: its reader, its writer and its end.
 
 use super::close::CloseReason;
+use super::identity::Identity;
 use super::reader::SocketReader;
 use super::{PROTOCOL, writer};
 use crate::base::metrics::GaugeGuard;
@@ -12,7 +13,7 @@ use axum::extract::ws::{Message, WebSocket};
 use axum::http::HeaderValue;
 use futures_util::{SinkExt, StreamExt};
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
@@ -50,6 +51,21 @@ pub(super) struct SocketShared {
     pub(super) control: mpsc::Sender<Message>,
     /// Cancelled when an operation finds that the session has ended.
     pub(super) forbidden: CancellationToken,
+    /// The identity with the last fresher JWT that the client has sent.
+    pub(super) refreshed: Mutex<Option<Arc<Identity>>>,
+}
+
+impl SocketShared {
+    /// The identity in use: `first`, that of `connection_init`, or the last fresher one of the same account.
+    pub(super) fn current(&self, first: &Arc<Identity>) -> Arc<Identity> {
+        let refreshed = self.refreshed.lock().unwrap_or_else(PoisonError::into_inner);
+        refreshed.as_ref().unwrap_or(first).clone()
+    }
+
+    /// Replaces the identity in use.
+    pub(super) fn refresh(&self, identity: Arc<Identity>) {
+        *self.refreshed.lock().unwrap_or_else(PoisonError::into_inner) = Some(identity);
+    }
 }
 
 /// The reason for the end of a socket.
@@ -85,7 +101,17 @@ impl Socket {
         let (reader, (control, mut controls)) = (state.unread.reader(address), mpsc::channel(MAX_CONTROLS));
         let (disconnected, (out, mut messages)) = (reader.disconnected().clone(), queue(reader));
         let (operations, forbidden) = (Operations::default(), CancellationToken::new());
-        let shared = Arc::new(SocketShared { state, id, address, agent, operations, out, control, forbidden });
+        let shared = Arc::new(SocketShared {
+            state,
+            id,
+            address,
+            agent,
+            operations,
+            out,
+            control,
+            forbidden,
+            refreshed: Mutex::default(),
+        });
         let mut reader = SocketReader::new(shared.clone(), authorization, slot);
         let end = if is_refused {
             SocketEnd::Close(CloseReason::FORBIDDEN)

@@ -57,8 +57,14 @@ pub async fn provision_user(app: &App, key: &ServerKey, input: ExternalAccount) 
     let ExternalAccount { external_id, account, idempotency_key } = input;
     let fingerprint = format!("{external_id} {}", account.fingerprint());
     let (external_id, change) = check(app, &external_id, account, idempotency_key.as_deref())?;
-    let request =
-        |id| Provisioning { external_id: &external_id, login_from: external_id.as_str(), change: &change, id, updates: true };
+    let request = |id| Provisioning {
+        external_id: &external_id,
+        login_from: external_id.as_str(),
+        change: &change,
+        id,
+        updates: true,
+        issued_at: None,
+    };
     let Some(idempotency_key) = idempotency_key else { return request(None).run(app).await };
     let (owner, keyed) =
         (KeyOwner::server_key(&key.name), IdempotentRequest::new("provisionUser", &idempotency_key, &fingerprint));
@@ -112,15 +118,18 @@ pub struct NewExternalAccount<'a> {
     pub login_from: &'a str,
     /// What the other system says of it.
     pub change: &'a AccountChange,
+    /// When the JWT was issued that needs the account.
+    pub issued_at: Millis,
 }
 
 /// Creates the account of an external id if there is none, and returns it. An account that exists does not change.
 ///
 /// # Errors
+/// [`Error::InvalidToken`] if the last account with the id was deleted after the JWT was issued;
 /// `LOGIN_TAKEN`, `EMAIL_TAKEN`, `RATE_LIMITED`; `OVERLOADED` while another request creates the account, and does not proceed.
 pub async fn create_missing(app: &App, new: NewExternalAccount<'_>) -> Outcome<Provisioned> {
-    let NewExternalAccount { external_id, login_from, change } = new;
-    Provisioning { external_id, login_from, change, id: None, updates: false }.run(app).await
+    let NewExternalAccount { external_id, login_from, change, issued_at } = new;
+    Provisioning { external_id, login_from, change, id: None, updates: false, issued_at: Some(issued_at) }.run(app).await
 }
 
 /// A request for the account of an external id.
@@ -132,6 +141,8 @@ struct Provisioning<'a> {
     id: Option<UserId>,
     /// Whether an account that exists is brought up to date.
     updates: bool,
+    /// When the JWT was issued that needs the account.
+    issued_at: Option<Millis>,
 }
 
 /// The result of one attempt.
@@ -168,6 +179,9 @@ impl Provisioning<'_> {
     async fn step(&self, app: &App, login_attempts: usize) -> Outcome<Step> {
         let digest = self.external_id.digest();
         let holder = store::holder(app.db(), &digest).await?;
+        if self.issued_at.is_some_and(|issued_at| holder.removed_at.is_some_and(|removed| issued_at <= removed)) {
+            return Err(Error::InvalidToken.into());
+        }
         let Some(user) = holder.user else { return self.create(app, &digest, None, login_attempts).await };
         if let Some(account) = users::find(app, user).await? {
             return self.update(app, &digest, account).await;
@@ -220,7 +234,7 @@ impl Provisioning<'_> {
         };
         let (former, external_id) = (Vec::new(), Some(digest.to_owned()));
         let lease = journal::begin(app, Task::Account { user: id, login: login.clone(), former, external_id }).await?;
-        if store::claim(app.db(), digest, id, abandoned, app.now()).await? != id {
+        if store::claim(app.db(), digest, id, abandoned, (app.now(), self.issued_at)).await? != id {
             lease.ack(app);
             return Ok(Step::Again);
         }

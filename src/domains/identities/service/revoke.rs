@@ -68,7 +68,8 @@ pub fn revocation_channel(jti: Option<&str>, sid: Option<&str>) -> impl Iterator
     digests_of(jti, sid).map(|digest| channel_of(&digest)).collect::<Vec<_>>().into_iter()
 }
 
-fn digests_of(jti: Option<&str>, sid: Option<&str>) -> impl Iterator<Item = String> {
+/// The digests under which a JWT can be revoked: of its `jti` and of its `sid`.
+pub(super) fn digests_of(jti: Option<&str>, sid: Option<&str>) -> impl Iterator<Item = String> {
     let digest = |claim: &str, id: Option<&str>| id.map(|id| jwt_digest(claim, id));
     [digest("jti", jti), digest("sid", sid)].into_iter().flatten()
 }

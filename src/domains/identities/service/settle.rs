@@ -51,7 +51,7 @@ async fn restore(app: &App, id: UserId, digest: &str) -> Result<bool, Error> {
     {
         return Ok(false);
     }
-    Ok(store::claim(app.db(), digest, id, holder, app.now()).await? == id)
+    Ok(store::claim(app.db(), digest, id, holder, (app.now(), None)).await? == id)
 }
 
 /// Restores an account's claim of its external id, unless another account has it. Four reads and a script at most.

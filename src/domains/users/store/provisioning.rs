@@ -4,7 +4,6 @@ use super::super::keys;
 use super::super::model::{Change, LoginHistory, NOTICE_TTL, PENDING_EMAIL_TTL, PendingEmail, ProfileChange, User};
 use super::changed_fields;
 use super::emails::{EMAIL_NOTICE_PRELUDE, NoticeId, pending_fields};
-use crate::base::clock::Millis;
 use crate::base::email::EmailAddress;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -27,7 +26,7 @@ pub(in super::super) async fn create(
     pending: Option<&PendingEmail>,
     record: &AccountRecord,
 ) -> Result<(), Error> {
-    let mut hashes: Vec<(String, Millis, Vec<(&'static str, String)>)> = vec![(keys::user(user.id), 0, user.fields())];
+    let mut hashes = vec![(keys::user(user.id), 0, user.fields())];
     if let Some((address, confirmation)) = confirmed {
         let (address, confirmation, first) = (address.as_str().to_owned(), confirmation.to_string(), "1".to_owned());
         let fields = vec![("address", address), ("confirmation", confirmation), ("version", first.clone()), ("confirmed", first)];
