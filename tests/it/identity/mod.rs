@@ -4,6 +4,7 @@ mod act_as;
 mod crashes;
 mod emails;
 mod issue_session;
+mod jwt;
 mod keys;
 mod logins;
 mod mail;

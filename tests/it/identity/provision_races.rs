@@ -128,7 +128,7 @@ async fn requests_beside_removals_create_accounts_that_are_whole() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let backend = backend(&app).await;
-    let at = |number: usize| if number % 2 == 0 { backend.clone() } else { backend.at(&other) };
+    let at = |number: usize| if number.is_multiple_of(2) { backend.clone() } else { backend.at(&other) };
     let requests = (0..40).map(|number| {
         let backend = at(number);
         async move {
