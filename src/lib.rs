@@ -11,7 +11,7 @@
 //! |---|---|---|
 //! | [`base`] | building blocks without a domain: configuration, errors, ids, pages, rate limits, metrics | [`db`]; `base/request.rs` also holds the loaders of all domains |
 //! | [`db`] | access to Redis: connections, pipelines, scripts, the client-side cache, the embedded server | [`base`] |
-//! | [`platform`] | services that all domains use: the journal, the event log, rate limits, idempotency keys, mail | [`base`], [`db`], lower layers |
+//! | [`platform`] | services that all domains use: the journal, the event log, rate limits, idempotency keys, mail, JSON Web Tokens | [`base`], [`db`], lower layers |
 //! | [`domains`] | users, statuses, timelines and so on | [`base`], [`db`], lower layers |
 //! | [`schema`] | the GraphQL schema: roots, validation, cost, execution, rendering | the domains |
 //! | [`server`] | HTTP, WebSocket and server-sent events on axum | [`schema`], the domains |
@@ -22,10 +22,10 @@
 //!
 //! | layer | modules | contents |
 //! |---|---|---|
-//! | 0 | [`journal`], [`events`], [`rates`], [`mail`], [`entities`] | unfinished changes, the event log, rate limits, messages by mail, mentions, tags and links in texts |
+//! | 0 | [`journal`], [`events`], [`rates`], [`mail`], [`jwt`], [`entities`], [`server_keys`] | unfinished changes, the event log, rate limits, messages by mail, tokens of an external issuer, mentions, tags and links in texts, keys of backends |
 //! | 1 | [`users`] | accounts and profiles |
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows and follow requests |
-//! | 3 | [`relations`], [`tags`] | mutes, friends, and the policy that decides who sees what; tags, mentions and followed tags |
+//! | 3 | [`relations`], [`tags`], [`identities`] | mutes, friends, and the policy that decides who sees what; tags, mentions and followed tags; accounts of other systems |
 //! | 4 | [`statuses`], [`lists`], [`conversations`] | statuses and likes, lists of accounts, trees of replies |
 //! | 5 | [`comments`], [`ads`], [`chats`] | comment threads, campaigns and ad serving, direct messages and groups |
 //! | 6 | [`timelines`] | home, list and profile timelines, fan-out |
@@ -52,11 +52,14 @@
 //! [`events`]: platform::events
 //! [`rates`]: platform::rates
 //! [`mail`]: platform::mail
+//! [`jwt`]: platform::jwt
 //! [`idempotency`]: platform::idempotency
 //! [`conversations`]: domains::conversations
 //! [`entities`]: domains::entities
+//! [`server_keys`]: domains::server_keys
 //! [`users`]: domains::users
 //! [`sessions`]: domains::sessions
+//! [`identities`]: domains::identities
 //! [`graph`]: domains::graph
 //! [`relations`]: domains::relations
 //! [`tags`]: domains::tags

@@ -1,5 +1,6 @@
 // Builds every recipe and runs it with a new server on a free port with an empty data folder: `node run.mjs PATH_TO_WAXWING`.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -16,7 +17,7 @@ if (!process.argv[2]) {
 }
 process.env.WAXWING_BINARY = resolve(process.argv[2]);
 
-const DOCS = 'docs/frontend.md';
+const DOCS = ['docs/frontend.md', 'docs/backend.md'];
 const POST = 'mutation ($input: PostStatusInput!) { postStatus(input: $input) { status { id } userErrors { message } } }';
 // An account that the first one does not follow.
 const STRANGER = 'chiara';
@@ -35,10 +36,10 @@ before(async () => {
 after(() => server?.remove());
 
 test('the code blocks of the docs equal the recipes', () => {
-  const found = excerpts(DOCS);
-  for (const { source, code } of found) assert.ok(read(source).includes(code), `${DOCS} shows what ${source} does not have:\n${code}`);
+  const found = DOCS.flatMap(excerpts);
+  for (const { source, code } of found) assert.ok(read(source).includes(code), `the docs show what ${source} does not have:\n${code}`);
   const shown = new Set(found.map(({ source }) => source.split('/')[2]));
-  for (const name of recipes()) assert.ok(shown.has(name), `${DOCS} shows nothing of ${name}`);
+  for (const name of recipes()) assert.ok(shown.has(name), `the docs show nothing of ${name}`);
 });
 
 // Opens the page of a recipe that Vite serves.
@@ -112,6 +113,23 @@ test('uploads', async () => {
   assert.equal(text, 'text: The view from here: ');
   assert.match(link, /^link: http:\S+\.png$/);
   assert.deepEqual(rest, ['text: .', 'stored: image/png 4 bytes', 'a file sent to Waxwing: 415 UNSUPPORTED_MEDIA_TYPE']);
+});
+
+test('backend', async () => {
+  const admin = (...words) => execFileSync(process.env.WAXWING_BINARY, ['admin', ...words, '--redis', `unix:${server.folder}/data/redis.sock`], { encoding: 'utf8' });
+  const key = admin('create-key', 'recipe', '--scope', 'users,act').trim();
+  const backend = new Program('backend', ['main.js'], { WAXWING_URL: server.origin, WAXWING_KEY: key, PORT: String(port) });
+  const session = () => fetch(`http://127.0.0.1:${port}/session`, { method: 'POST' });
+  try {
+    await backend.prints(/listening/);
+    const [{ token }, { token: other }] = [await (await session()).json(), await (await session()).json()];
+    assert.notEqual(token, other);
+    for (const each of [token, other]) assert.equal((await server.ask(each, '{ viewer { name } }')).viewer.name, 'Grace Hopper');
+    admin('revoke-key', 'recipe');
+    assert.equal((await session()).status, 502);
+  } finally {
+    await backend.stop();
+  }
 });
 
 test('relay', async () => {

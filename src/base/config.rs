@@ -1,6 +1,7 @@
 //! The settings and their defaults. Each is an option of the command line (`cli`) and a `WAXWING_…` variable.
 
 use crate::base::clock::{DAY, MINUTE, Millis};
+use crate::base::jwt::JwtConfig;
 use crate::base::mail::MailConfig;
 use crate::base::rate_limits::RateLimits;
 use ipnet::IpNet;
@@ -61,6 +62,8 @@ pub struct Config {
     pub public_url: Option<String>,
     /// Where messages go, and what they look like.
     pub mail: MailConfig,
+    /// The issuer of JSON Web Tokens that are accepted; `None` to accept none.
+    pub jwt: Option<JwtConfig>,
 }
 
 /// The pricing rule of ads: first or second price.
@@ -143,6 +146,7 @@ impl Default for Config {
             ad_shares: None,
             public_url: None,
             mail: MailConfig::default(),
+            jwt: None,
         }
     }
 }

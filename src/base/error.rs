@@ -18,6 +18,12 @@ pub enum Error {
     /// The token of the request belongs to no live session.
     #[error("Invalid access token, or its session has ended. Log in again.")]
     InvalidToken,
+    /// The credential of the request does not permit this.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    /// No account has the id in another system that the request names.
+    #[error("No account of this server has that external id.")]
+    NotProvisioned,
     /// Redis is unavailable.
     #[error("The storage is unavailable. Try again in a moment.")]
     StorageUnavailable,
@@ -58,6 +64,8 @@ impl Error {
         match self {
             Self::BadUserInput(_) => "BAD_USER_INPUT",
             Self::Unauthenticated | Self::InvalidToken => "UNAUTHENTICATED",
+            Self::Forbidden(_) => "FORBIDDEN",
+            Self::NotProvisioned => "NOT_PROVISIONED",
             Self::StorageUnavailable => "STORAGE_UNAVAILABLE",
             Self::StorageFull => "STORAGE_FULL",
             Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
@@ -126,6 +134,8 @@ named_enum! {
         InvalidPassword = "INVALID_PASSWORD",
         /// The mail address is not NAME@DOMAIN, or is too long.
         InvalidEmail = "INVALID_EMAIL",
+        /// Another account has confirmed the mail address. Only server keys are told.
+        EmailTaken = "EMAIL_TAKEN",
         /// The text of a status, comment or chat message is empty, too long or contains characters that are not allowed.
         InvalidMessage = "INVALID_MESSAGE",
         /// The text is not exactly one emoji.

@@ -118,6 +118,8 @@ pub enum ChargedTo {
     Address,
     /// A mail address, and an account.
     Mail,
+    /// A server key.
+    ServerKey,
 }
 
 /// Declares the registry: each limit with its name, the owner of its bucket and its default quota.
@@ -207,6 +209,8 @@ limits! {
     Mails = "mails" by Mail, 3 / HOUR;
     /// Messages with a link that are requested from one address of clients, over all mail addresses.
     MailsFromAddress = "mails-from-address" by Address, 10 / HOUR;
+    /// Requests with a server key that act for no account, each by its cost, as of [`Self::Requests`]: twice as many, since one backend serves many people.
+    Keys = "keys" by ServerKey, 5_000_000 / 5 * SECOND;
     /// Changes of campaigns, ads and websites together: a large campaign set up by a program, with several changes of its bids.
     Campaigns = "campaigns" by Account, 1_000 / HOUR;
 }

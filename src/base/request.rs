@@ -5,6 +5,7 @@ use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::loader::Loader;
 use crate::base::response_size::ResponseSize;
+use crate::base::server_key::{Scope, ServerKey};
 use crate::base::viewer::Viewer;
 use crate::db::ReadBarrier;
 use crate::domains::ads::AdFetcher;
@@ -152,8 +153,10 @@ pub struct Loaders {
 pub struct Request {
     /// The application.
     pub app: App,
-    /// The viewer; `None` without a session.
+    /// The viewer; `None` without a session, and with a server key that acts for nobody.
     pub viewer: Option<Viewer>,
+    /// The server key that the request was sent with.
+    pub server_key: Option<Arc<ServerKey>>,
     /// The client's User-Agent, truncated to what a session stores.
     pub user_agent: Option<String>,
     /// The client's address, as reported by the connection or a trusted proxy; `None` if unknown.
@@ -181,7 +184,14 @@ impl Request {
         let size = Arc::new(ResponseSize::new(app.config().response_bytes));
         let with_bookmarks = Arc::default();
         let loaders = Self::new_loaders(&app, since, viewer.as_ref(), &size, &with_bookmarks);
-        Self { app, viewer, user_agent, address, loaders: Arc::new(RwLock::new(Arc::new(loaders))), size, with_bookmarks }
+        let loaders = Arc::new(RwLock::new(Arc::new(loaders)));
+        Self { app, viewer, server_key: None, user_agent, address, loaders, size, with_bookmarks }
+    }
+
+    /// Adds the server key that the request was sent with.
+    #[must_use]
+    pub fn with_server_key(self, key: Arc<ServerKey>) -> Self {
+        Self { server_key: Some(key), ..self }
     }
 
     /// The loaders.
@@ -213,6 +223,24 @@ impl Request {
     /// `UNAUTHENTICATED` without a session.
     pub fn viewer(&self) -> Result<&Viewer, Error> {
         self.viewer.as_ref().ok_or(Error::Unauthenticated)
+    }
+
+    /// The server key of the request, if it has a scope.
+    ///
+    /// # Errors
+    /// `UNAUTHENTICATED` without any credential; `FORBIDDEN` with another one, or with a key without the scope.
+    pub fn require_scope(&self, scope: Scope) -> Result<Arc<ServerKey>, Error> {
+        match (&self.server_key, &self.viewer) {
+            (Some(key), _) if key.has(scope) => Ok(key.clone()),
+            (Some(_), _) => Err(Error::Forbidden("The server key lacks the scope that this requires.")),
+            (None, Some(_)) => Err(Error::Forbidden("This requires a server key.")),
+            (None, None) => Err(Error::Unauthenticated),
+        }
+    }
+
+    /// The address whose limit of requested links is charged; `None` with a server key, since its address is that of a backend with many users.
+    pub fn address_of_links(&self) -> Option<IpAddr> {
+        self.address.filter(|_| self.server_key.is_none())
     }
 
     /// The viewer's account.

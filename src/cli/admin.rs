@@ -1,4 +1,6 @@
-//! `waxwing admin`: administration of accounts and ads.
+//! `waxwing admin`: administration of accounts, ads and server keys.
+
+mod keys;
 
 use super::migrate;
 use super::options::{DomainOptions, StorageOptions};
@@ -32,6 +34,12 @@ enum AdminAction {
     Suspend(SuspensionOptions),
     /// Revert a suspension.
     Restore(SuspensionOptions),
+    /// Create a server key, with which a backend provisions its users and acts for them. The key alone is printed to stdout, once.
+    CreateKey(keys::CreateKey),
+    /// List the server keys with their scopes and times, never the keys themselves.
+    ListKeys(keys::ListKeys),
+    /// Revoke a server key. Every server refuses it at once.
+    RevokeKey(keys::RevokeKey),
     /// Sign ads with a new key. Tokens that were signed with the previous key stay valid until they expire.
     RotateAdKeys(RotateAdKeys),
 }
@@ -84,6 +92,9 @@ pub(super) async fn run(options: AdminOptions) -> anyhow::Result<()> {
     let at = match &options.action {
         AdminAction::DeleteAccount(options) => &options.storage,
         AdminAction::Suspend(options) | AdminAction::Restore(options) => &options.storage,
+        AdminAction::CreateKey(options) => &options.storage,
+        AdminAction::ListKeys(options) => &options.storage,
+        AdminAction::RevokeKey(options) => &options.storage,
         AdminAction::RotateAdKeys(options) => &options.storage,
     };
     at.require_store()?;
@@ -106,6 +117,9 @@ async fn run_action(app: &App, action: &AdminAction) -> anyhow::Result<()> {
         AdminAction::DeleteAccount(options) => delete_account(app, &options.login).await,
         AdminAction::Suspend(options) => suspend(app, options, true).await,
         AdminAction::Restore(options) => suspend(app, options, false).await,
+        AdminAction::CreateKey(options) => keys::create(app, options).await,
+        AdminAction::ListKeys(_) => keys::list(app).await,
+        AdminAction::RevokeKey(options) => keys::revoke(app, options).await,
         AdminAction::RotateAdKeys(_) => rotate_ad_keys(app).await,
     }
 }

@@ -9,6 +9,7 @@ mod edge;
 pub mod fsck;
 mod health;
 mod logs;
+mod jwt;
 mod mail;
 mod migrate;
 pub mod migrations;

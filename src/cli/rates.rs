@@ -95,6 +95,9 @@ pub(super) struct RateOptions {
     /// Messages with a link that are requested from an address of clients.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_MAILS_FROM_ADDRESS", default_value_t = Limit::MailsFromAddress.default_quota())]
     rate_mails_from_address: Quota,
+    /// The cost of requests with a server key that act for no account. With `waxwing-act-as`, a request is charged to its account.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_KEYS", default_value_t = Limit::Keys.default_quota())]
+    rate_keys: Quota,
     /// Ad requests and clicks from an address.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_ADS", default_value_t = Limit::Ads.default_quota())]
     rate_ads: Quota,
@@ -168,6 +171,7 @@ impl RateOptions {
             Limit::ChatSettings => self.rate_chat_settings,
             Limit::Mails => self.rate_mails,
             Limit::MailsFromAddress => self.rate_mails_from_address,
+            Limit::Keys => self.rate_keys,
             Limit::Ads => self.rate_ads,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::demo::{self, LOGIN, PASSWORD};
 use super::edge::{DocumentOptions, EdgeOptions};
+use super::jwt::JwtOptions;
 use super::logs;
 use super::mail::MailOptions;
 use super::migrate;
@@ -13,6 +14,7 @@ use crate::base::clock::Clock;
 use crate::base::config::Config;
 use crate::cli::workers;
 use crate::db::{Target, Timing};
+use crate::platform::jwt::service as jwt;
 use crate::platform::mail::service as mail;
 use crate::server::{self, DemoLogin, EdgeConfig, Endpoint, State, Traces};
 use anyhow::{Context, bail};
@@ -54,6 +56,8 @@ pub(super) struct ServeOptions {
     #[command(flatten)]
     mail: MailOptions,
     #[command(flatten)]
+    jwt: JwtOptions,
+    #[command(flatten)]
     rates: RateOptions,
 }
 
@@ -66,11 +70,15 @@ impl ServeOptions {
         let redis = self.storage.redis.as_ref().map_or(Ok(()), |url| url.parse::<Target>().map(drop).context("redis"));
         let config = self.config();
         let edge = self.edge.config(&config).map(drop);
-        [redis, edge, self.mail.check(&config)].into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect()
+        [redis, edge, self.mail.check(&config), self.jwt.check()]
+            .into_iter()
+            .filter_map(Result::err)
+            .map(|error| format!("{error:#}"))
+            .collect()
     }
 
     fn config(&self) -> Config {
-        let config = self.mail.apply(self.domains.config(), &self.storage);
+        let config = self.jwt.apply(self.mail.apply(self.domains.config(), &self.storage));
         self.rates.set(self.documents.apply(self.edge.apply(config)))
     }
 }
@@ -79,6 +87,7 @@ pub(super) async fn run(options: ServeOptions) -> anyhow::Result<()> {
     let config = options.config();
     let edge = options.edge.config(&config)?;
     options.mail.check(&config)?;
+    options.jwt.check()?;
     // A port in use is reported before anything else is started. The port is released again: while Redis loads its data, a connection that is
     // accepted but gets no response looks like a dead server to a health check.
     let mut free = vec![bind(options.listen).await?];
@@ -119,6 +128,13 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
         state.parts_mut().has_metrics_listener = true;
         tokio::spawn(server::serve_metrics(listener, app, stop.clone()));
     }
+    if stop.run_until_cancelled(jwt::start(&app)).await.is_none() {
+        return Ok(());
+    }
+    tokio::spawn({
+        let (app, stop) = (app.clone(), stop.clone());
+        async move { jwt::run(&app, &stop).await }
+    });
     let traces = options.otlp_endpoint.as_ref().map(Traces::to).transpose().context("--otlp-endpoint")?;
     state.parts_mut().traces.clone_from(&traces);
     let listener = bind(options.listen).await?;

@@ -241,7 +241,9 @@ fn run_pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Opti
             Task::Campaign { owner, campaign } => ads::settle_owned(app, owner, campaign).await.map(|()| None),
             Task::Website { owner, website } => ads::settle_website(app, owner, website).await.map(|_| None),
             Task::Suspension { user } => ads::settle_suspension(app, user, progress).await,
-            Task::Account { user, login, former } => accounts::settle(app, user, (&login, &former), progress).await,
+            Task::Account { user, login, former, external_id } => {
+                accounts::settle(app, user, (&login, &former, external_id.as_deref()), progress).await
+            }
             Task::Login { user, login, former, version } => {
                 users::settle_login_change(app, user, (&login, &former), version).await.map(|()| None)
             }

@@ -23,8 +23,22 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tokio::sync::Notify;
 
 /// The kinds of keys that are cached: the part before the colon.
-const KINDS: [&str; 10] =
-    ["followed_tags", "following", "list_tags", "members", "reposters", "reposts_hidden", "session", "status", "tag", "user"];
+const KINDS: [&str; 14] = [
+    "external_id",
+    "followed_tags",
+    "following",
+    "identity",
+    "list_tags",
+    "members",
+    "reposters",
+    "reposts_hidden",
+    "revoked_jwt",
+    "server_keys",
+    "session",
+    "status",
+    "tag",
+    "user",
+];
 /// The number of write counters. Keys that share a counter are invalidated together.
 const WRITE_COUNTERS: usize = 1 << 16;
 /// The typical size of a value in bytes.
@@ -165,7 +179,7 @@ impl ClientCache {
     /// Disables the cache, because the server sends no invalidations.
     pub(super) fn disable_tracking(&self, why: &RedisError) {
         if !self.tracking_disabled.swap(true, Ordering::SeqCst) {
-            tracing::warn!(error = %why, "Redis sends no invalidation messages: users, statuses, sessions and tags are not cached");
+            tracing::warn!(error = %why, "Redis sends no invalidation messages: users, statuses, sessions, server keys and tags are not cached");
         }
         self.invalidate_all();
     }

@@ -1,8 +1,10 @@
 //! The domains, each with the same modules. A domain depends on those in lower layers only.
 
 pub mod entities;
+pub mod server_keys;
 pub mod users;
 pub mod sessions;
+pub mod identities;
 pub mod graph;
 pub mod relations;
 pub mod tags;

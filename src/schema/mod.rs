@@ -53,6 +53,7 @@ use crate::domains::comments::CommentMutation;
 use crate::domains::conversations::ReplyMutation;
 use crate::domains::entities::TagQuery;
 use crate::domains::graph::{GraphMutation, RepostChoiceMutation, RequestMutation, RequestQuery};
+use crate::domains::identities::IdentityMutation;
 use crate::domains::lists::{ListMutation, ListQuery, ListTagMutation};
 use crate::domains::relations::{BlockMutation, BlockQuery, FriendMutation, FriendQuery, RelationMutation, RelationQuery};
 use crate::domains::sessions::{PasswordMutation, ResetMutation, SessionMutation, SessionQuery};
@@ -99,6 +100,7 @@ pub struct Mutation(
     SessionMutation,
     PasswordMutation,
     ResetMutation,
+    IdentityMutation,
     StatusMutation,
     BookmarkMutation,
     EditMutation,

@@ -125,5 +125,5 @@ async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
 async fn session(request: &Request, id: SessionId) -> Result<Option<SessionObject>, Error> {
     let Some(viewer) = &request.viewer else { return Ok(None) };
     let found = sessions::service::get(&request.app, viewer.user, id).await?;
-    Ok(found.map(|session| SessionObject { is_current: session.id == viewer.session, session }))
+    Ok(found.map(|session| SessionObject { is_current: Some(session.id) == viewer.session(), session }))
 }

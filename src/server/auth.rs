@@ -1,36 +1,152 @@
-//! The viewer of a request, from its Authorization header.
+//! The credential of a request, from its headers: the token of a session, a JWT, or a server key, which may act for an account.
 
 use crate::app::App;
 use crate::base::error::Error;
+use crate::base::external_id::ExternalId;
 use crate::base::request::Request;
+use crate::base::server_key::{Scope, ServerKey};
+use crate::base::viewer::Viewer;
+use crate::db::ReadBarrier;
+use crate::domains::identities::service as identities;
+use crate::domains::identities::service::jwt::UnverifiedJwt;
+use crate::domains::server_keys;
 use crate::domains::sessions::{self, UnverifiedViewer};
-use axum::http::{HeaderMap, HeaderValue, header};
+use crate::platform::jwt::service as jwt;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use std::net::IpAddr;
 
-/// Returns the request context for these headers and this address. Without Authorization the request has no viewer. With Authorization it
-/// costs one HGETALL, or none where the session is cached.
+/// The header with the external id of the account for which a server key acts.
+const ACT_AS: HeaderName = HeaderName::from_static("waxwing-act-as");
+
+/// Returns the request context for these headers and this address. Without Authorization the request has no viewer. With the token of a session it costs
+/// one HGETALL, or none where the session is cached; with a JWT one or two round trips, or none; with a server key too, and a lookup if it acts for an account.
 ///
 /// # Errors
-/// [`Error::InvalidToken`] when the token belongs to no live session: the request is not executed as an anonymous one.
+/// [`Error::InvalidToken`] for a token that belongs to no live session, for a JWT that is refused, and for an unknown server key: the request is not executed as an anonymous one.
+/// `FORBIDDEN` if a key lacks the scope to act for an account, `NOT_PROVISIONED` if there is no such account, or none of a JWT.
 pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Result<Request, Error> {
     let since = app.db().read_barrier();
-    let viewer = match headers.get(header::AUTHORIZATION) {
-        None => None,
-        Some(value) => {
-            let token = token(value).ok_or(Error::InvalidToken)?;
-            Some(sessions::service::viewer(app, since, token).await?.ok_or(Error::InvalidToken)?)
-        }
-    };
-    Ok(Request::with_barrier(app.clone(), since, viewer, agent(headers), address))
+    let request = |viewer| Request::with_barrier(app.clone(), since, viewer, agent(headers), address);
+    let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(request(None)) };
+    let token = token(value).ok_or(Error::InvalidToken)?;
+    if server_keys::is_server_key(token) {
+        let key = server_keys::service::find(app, since, token).await?.ok_or(Error::InvalidToken)?;
+        let viewer = acting_for(app, &key, headers.get(ACT_AS)).await?;
+        return Ok(request(viewer).with_server_key(key));
+    }
+    Ok(request(Some(viewer(app, since, token).await?)))
 }
 
-/// Returns the context of a request that only reads, where the session is cached. The request may be executed, but the viewer is verified
-/// only afterwards, by the invalidations that have arrived meanwhile. So the verification costs no round trip.
-pub(super) fn unverified_context(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Option<(Request, UnverifiedViewer)> {
+/// The viewer of an access token: of a session, or a JWT. For a session one HGETALL, for a JWT one or two round trips; nothing if it is cached.
+///
+/// # Errors
+/// [`Error::InvalidToken`]; [`Error::NotProvisioned`] for a JWT without an account; `STORAGE_UNAVAILABLE`.
+pub(super) async fn viewer(app: &App, since: ReadBarrier, token: &str) -> Result<Viewer, Error> {
+    if is_jwt(app, token) {
+        return identities::jwt::viewer(app, since, token).await;
+    }
+    sessions::service::viewer(app, since, token).await?.ok_or(Error::InvalidToken)
+}
+
+/// Whether a token is verified as a JWT. The token of a session has no dots.
+fn is_jwt(app: &App, token: &str) -> bool {
+    app.config().jwt.is_some() && jwt::is_compact(token)
+}
+
+/// A viewer whose credential is cached and not yet verified.
+pub(super) enum UnverifiedCredential {
+    Session(UnverifiedViewer),
+    Jwt(UnverifiedJwt),
+}
+
+impl UnverifiedCredential {
+    fn viewer(&self) -> Viewer {
+        match self {
+            Self::Session(session) => session.viewer(),
+            Self::Jwt(jwt) => jwt.viewer(),
+        }
+    }
+
+    /// Whether the credential was valid after the request had begun. Usually no cost.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`.
+    pub(super) async fn verify(&self, app: &App) -> Result<bool, Error> {
+        match self {
+            Self::Session(session) => session.verify(app).await,
+            Self::Jwt(jwt) => jwt.verify(app).await,
+        }
+    }
+}
+
+/// The viewer for whom a server key acts; `None` without the header. One lookup.
+async fn acting_for(app: &App, key: &ServerKey, act_as: Option<&HeaderValue>) -> Result<Option<Viewer>, Error> {
+    let Some(act_as) = act_as else { return Ok(None) };
+    if !key.has(Scope::Act) {
+        return Err(Error::Forbidden("`waxwing-act-as` requires a server key with the scope `act`."));
+    }
+    let id = act_as.to_str().ok().and_then(ExternalId::parse).ok_or(Error::NotProvisioned)?;
+    let user = identities::find(app, &id).await?.ok_or(Error::NotProvisioned)?;
+    Ok(Some(Viewer::of_server_key(user)))
+}
+
+/// Returns the context of a request that only reads, where the session or the JWT is cached. The request may be executed, but the viewer is verified
+/// only afterwards, by the invalidations that have arrived meanwhile. So the verification costs no round trip. `None` for a server key.
+pub(super) fn unverified_context(
+    app: &App,
+    headers: &HeaderMap,
+    address: Option<IpAddr>,
+) -> Option<(Request, UnverifiedCredential)> {
     let since = app.db().read_barrier();
-    let unverified = sessions::service::cached_viewer(app, since, token(headers.get(header::AUTHORIZATION)?)?)?;
+    let token = token(headers.get(header::AUTHORIZATION)?).filter(|token| !server_keys::is_server_key(token))?;
+    let unverified = if is_jwt(app, token) {
+        UnverifiedCredential::Jwt(identities::jwt::cached_viewer(app, since, token)?)
+    } else {
+        UnverifiedCredential::Session(sessions::service::cached_viewer(app, since, token)?)
+    };
     let viewer = Some(unverified.viewer());
     Some((Request::with_barrier(app.clone(), since, viewer, agent(headers), address), unverified))
+}
+
+/// Refuses a server key and `waxwing-act-as`, for every request but a POST.
+///
+/// # Errors
+/// `FORBIDDEN`.
+pub(super) fn refuse_server_key(headers: &HeaderMap) -> Result<(), Error> {
+    let is_used = has_server_key(headers) || headers.contains_key(ACT_AS);
+    if is_used { Err(post_only()) } else { Ok(()) }
+}
+
+/// Checks where a server key and `waxwing-act-as` are used in a POST: by a program, not by a page, and for one response, not for a stream. The key itself is not
+/// verified yet.
+///
+/// # Errors
+/// `FORBIDDEN`.
+pub(super) fn check_server_key(headers: &HeaderMap, is_streamed: bool) -> Result<(), Error> {
+    if !has_server_key(headers) {
+        let acts = headers.contains_key(ACT_AS);
+        return if acts { Err(Error::Forbidden("`waxwing-act-as` requires a server key.")) } else { Ok(()) };
+    }
+    if headers.contains_key(header::ORIGIN) {
+        return Err(Error::Forbidden(
+            "A server key is a secret of a backend: requests of pages, which have an `Origin`, cannot use one.",
+        ));
+    }
+    let is_repeated = |name: &HeaderName| headers.get_all(name).iter().nth(1).is_some();
+    if is_repeated(&header::AUTHORIZATION) || is_repeated(&ACT_AS) {
+        return Err(Error::Forbidden("Send `Authorization` and `waxwing-act-as` once with a server key."));
+    }
+    if is_streamed { Err(post_only()) } else { Ok(()) }
+}
+
+/// The refusal of a server key for another request than a POST with one response.
+pub(super) const fn post_only() -> Error {
+    Error::Forbidden("Server keys are accepted by HTTP POST only, and not for streams.")
+}
+
+/// Whether the headers have a server key, valid or not.
+fn has_server_key(headers: &HeaderMap) -> bool {
+    headers.get_all(header::AUTHORIZATION).iter().any(|value| token(value).is_some_and(server_keys::is_server_key))
 }
 
 /// The client's User-Agent.
@@ -55,4 +171,59 @@ pub(super) fn bearer(value: &str) -> Option<&str> {
     let token = token.trim();
     // A header may contain spaces and tabs, a token may not.
     (scheme.eq_ignore_ascii_case("bearer") && token.bytes().all(|byte| byte.is_ascii_graphic())).then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "Bearer wxk_key";
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
+    }
+
+    #[test]
+    fn a_post_accepts_a_key_of_a_program_only() {
+        let act_as = ("waxwing-act-as", "1");
+        for (pairs, is_accepted) in [
+            (vec![], true),
+            (vec![("authorization", "Bearer session"), ("origin", "https://a.example")], true),
+            (vec![("authorization", KEY)], true),
+            (vec![("authorization", KEY), act_as], true),
+            (vec![("authorization", KEY), ("origin", "https://a.example")], false),
+            (vec![("authorization", KEY), ("origin", "null")], false),
+            (vec![act_as], false),
+            (vec![("authorization", "Bearer session"), act_as], false),
+        ] {
+            let found = check_server_key(&headers(&pairs), false);
+            assert_eq!(found.is_ok(), is_accepted, "{pairs:?}: {found:?}");
+        }
+        assert!(check_server_key(&headers(&[("authorization", KEY)]), true).is_err());
+        assert!(check_server_key(&headers(&[("authorization", "Bearer session")]), true).is_ok());
+    }
+
+    #[test]
+    fn repeated_headers_are_refused_with_a_key() {
+        for (name, value) in [("authorization", "Bearer session"), ("authorization", KEY), ("waxwing-act-as", "2")] {
+            let mut headers = headers(&[("authorization", KEY), ("waxwing-act-as", "1")]);
+            headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+            assert!(check_server_key(&headers, false).is_err(), "{name}: {value}");
+        }
+        let mut second = headers(&[("authorization", "Bearer session")]);
+        second.append(header::AUTHORIZATION, HeaderValue::from_static(KEY));
+        assert!(check_server_key(&second, false).is_err() && refuse_server_key(&second).is_err());
+    }
+
+    #[test]
+    fn other_requests_accept_no_key() {
+        for (pairs, is_accepted) in [
+            (vec![], true),
+            (vec![("authorization", "Bearer session")], true),
+            (vec![("authorization", "bearer  wxk_key")], false),
+            (vec![("waxwing-act-as", "")], false),
+        ] {
+            assert_eq!(refuse_server_key(&headers(&pairs)).is_ok(), is_accepted, "{pairs:?}");
+        }
+    }
 }

@@ -38,6 +38,9 @@ pub(super) async fn post(
     let (headers, query) = (request.headers().clone(), request.uri().query().map(str::to_owned));
     let token = reserved::token(&headers, query.as_deref());
     let Some(formats) = ResponseFormats::accepted(&headers) else { return not_acceptable() };
+    if let Err(error) = auth::check_server_key(&headers, token.is_some() || formats.is_only_stream) {
+        return RequestError::from(&error).into_response(formats.media);
+    }
     let call =
         GraphqlCall { state: &state, media: formats.media, formats, token, headers: &headers, id: &id, address, is_get: false };
     match call.read_body(request).await {
@@ -59,6 +62,9 @@ pub(super) async fn get(
     }
     let parameters: Result<Query<Parameters>, QueryRejection> = Query::from_request_parts(&mut parts, &state).await;
     let headers = parts.headers;
+    if let Err(error) = auth::refuse_server_key(&headers) {
+        return RequestError::from(&error).into_response(Media::accepted(&headers).unwrap_or(Media::Json));
+    }
     let has_no_parameters = matches!(&parameters, Ok(Query(parameters)) if parameters.are_empty());
     if has_no_parameters && state.edge.playground && media::wants_page(&headers) {
         return playground::page().await;
@@ -249,6 +255,9 @@ impl GraphqlCall<'_> {
             operation.resume(cursor);
         }
         let context = self.request_context().await?;
+        if context.server_key.is_some() {
+            return Err(RequestError::from(&auth::post_only()));
+        }
         check(&context)?;
         operation.take_filter_entries(self.state, rates::payer(&context)).await?;
         let permit = RunningOperation::permit(self.state, &operation, self.address).await?;

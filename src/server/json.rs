@@ -24,6 +24,11 @@ impl Object {
         Variables::from_value(Value::Object(self.0))
     }
 
+    /// Whether there is a member with this name, ignoring case.
+    pub(super) fn has_ignoring_case(&self, name: &str) -> bool {
+        self.0.keys().any(|key| key.eq_ignore_ascii_case(name))
+    }
+
     /// Returns the first member with this name, ignoring case.
     pub(super) fn take_ignoring_case(mut self, name: &str) -> Option<Value> {
         let at = self.0.keys().position(|key| key.eq_ignore_ascii_case(name))?;

@@ -92,6 +92,7 @@ impl From<&Error> for RequestError {
     fn from(error: &Error) -> Self {
         let status = match error {
             Error::Unauthenticated | Error::InvalidToken => StatusCode::UNAUTHORIZED,
+            Error::Forbidden(_) | Error::NotProvisioned => StatusCode::FORBIDDEN,
             Error::BadUserInput(_) | Error::ResponseTooLarge { .. } => StatusCode::BAD_REQUEST,
             Error::StorageUnavailable | Error::StorageFull | Error::OutcomeUnknown | Error::Overloaded => {
                 StatusCode::SERVICE_UNAVAILABLE

@@ -1,5 +1,5 @@
 //! Streamed responses: the results of operations as they are produced, in the format of a protocol, with keep-alive messages in between. A
-//! streamed response ends with its operation, with the session under which it began, and with the server.
+//! streamed response ends with its operation, with the session or JWT under which it began, and with the server.
 
 use super::live::{LiveSlot, OpenGuard, SlotKind};
 use super::response::RequestError;
@@ -115,7 +115,7 @@ impl<S: EventStreamSource> ResponseStream<S> {
         keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let session_ended = viewer.cloned().map(|viewer| {
             let app = state.app.clone();
-            async move { streaming::wait_for_session_end(&app, &viewer).await }.boxed()
+            async move { streaming::wait_for_credential_end(&app, &viewer).await }.boxed()
         });
         let (live, max_delay) = (state.live.clone(), state.edge.live.shutdown_spread);
         Self {

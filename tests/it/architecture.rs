@@ -7,16 +7,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The domains and the modules of the platform, with their layers: a module depends only on modules in lower layers.
-const LAYERS: [(&str, u8); 20] = [
+const LAYERS: [(&str, u8); 23] = [
     ("platform/journal", 0),
     ("platform/events", 0),
     ("platform/rates", 0),
     ("platform/mail", 0),
+    ("platform/jwt", 0),
+    ("domains/server_keys", 1),
     ("domains/users", 1),
     ("domains/entities", 2),
     ("domains/sessions", 2),
     ("platform/idempotency", 2),
     ("domains/graph", 2),
+    ("domains/identities", 3),
     ("domains/relations", 3),
     ("domains/tags", 3),
     ("domains/lists", 4),

@@ -190,7 +190,7 @@ fn loaders(app: &App) -> Arc<waxwing::base::request::Loaders> {
 
 /// A draft of a reply of `author`.
 async fn draft_of_reply(app: &App, author: UserId, parent: StatusId, key: Option<&str>) -> StatusDraft {
-    let viewer = Viewer { user: author, session: SessionId(1), digest: String::new() };
+    let viewer = Viewer::of_session(author, SessionId(1), String::new());
     let request = waxwing::base::request::Request::new(app.clone(), Some(viewer), None, None);
     let parent = parent.global();
     let reply = statuses::reply_target(&request.loaders(), author, &parent).await.expect("a store");
@@ -506,7 +506,7 @@ impl World {
 
     async fn home(&self, app: &App, at: usize) -> Result<usize, waxwing::base::error::Error> {
         let owner = self.people[at].user_id();
-        let viewer = Viewer { user: owner, session: SessionId(1), digest: String::new() };
+        let viewer = Viewer::of_session(owner, SessionId(1), String::new());
         let request = waxwing::base::request::Request::new(app.clone(), Some(viewer), None, None);
         let args = waxwing::base::page::PageArgs { first: Some(100), ..Default::default() };
         Ok(timelines::home(app, &request.loaders(), owner, &args).await?.items.len())
@@ -583,7 +583,7 @@ impl World {
     async fn friendship(&self, app: &App) -> [(FriendshipState, bool); 2] {
         let read = async |viewer: usize, other: usize| {
             let (viewer, other) = (self.people[viewer].user_id(), self.people[other].user_id());
-            let session = Viewer { user: viewer, session: SessionId(1), digest: String::new() };
+            let session = Viewer::of_session(viewer, SessionId(1), String::new());
             let request = waxwing::base::request::Request::new(app.clone(), Some(session), None, None);
             let friendship = request.loaders().friendships.load(other).await.expect("a store");
             (friendship, graph::service::edge(app, viewer, other).await.expect("a store").follow.is_some())

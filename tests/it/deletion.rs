@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use waxwing::app::App;
 use waxwing::base::config::Config;
 use waxwing::base::error::{Error, Outcome, Refusal};
+use waxwing::base::external_id::ExternalId;
 use waxwing::base::ids::{StatusId, UserId};
 use waxwing::base::rate_limits::RateLimits;
 use waxwing::base::request::Request;
@@ -90,6 +91,10 @@ impl Scene {
         for (who, own) in [(ada, &of_ada), (bob, &of_bob)] {
             who.mutate_ok("pinStatus", json!({ "statusId": own }), "").await;
         }
+        let external_id = ExternalId::parse("ada-7").expect("an external id");
+        let (id, key) = (ada.user_id().0.to_string(), format!("external_id:{{{}}}", external_id.digest()));
+        app.redis.run::<()>(&["HSET", &key, "uid", &id, "at", "1"]);
+        app.redis.run::<()>(&["HSET", &format!("identity:{{{id}}}"), "subject", "ada-7", "linked", "1"]);
         app.drain().await;
         Self { app, people, of_ada, of_bob, list_of_bob }
     }
@@ -249,7 +254,7 @@ async fn an_uncommitted_deletion_changes_nothing() {
     let app = TestApp::start().await;
     let ada = app.create_users("p", 1).await.remove(0);
     ada.post("posted").await;
-    let task = waxwing::platform::journal::Task::Account { user: ada.user_id(), login: "p0".into(), former: Vec::new() };
+    let task = waxwing::platform::journal::Task::account(ada.user_id(), "p0".into());
     let _lost = waxwing::platform::journal::service::begin(&app.app, task).await.expect("an entry");
     app.clock.advance(10_000);
     app.drain().await;
@@ -410,7 +415,7 @@ async fn a_store_with_a_pending_deletion_passes_the_audit() {
     scene.app.clock.advance(61_000);
     waxwing::platform::journal::service::enqueue(
         &scene.app.app,
-        waxwing::platform::journal::Task::Account { user: scene.ada(), login: "p0".into(), former: Vec::new() },
+        waxwing::platform::journal::Task::account(scene.ada(), "p0".into()),
     )
     .await
     .expect("an entry");

@@ -401,7 +401,7 @@ async fn an_account_that_follows_ten_thousand_becomes_a_friend_without_the_follo
 
 /// The friendship of two accounts and the follows of both, as read by the first.
 async fn read(app: &App, viewer: UserId, other: UserId) -> (FriendshipState, bool, bool) {
-    let session = Viewer { user: viewer, session: SessionId(1), digest: String::new() };
+    let session = Viewer::of_session(viewer, SessionId(1), String::new());
     let request = Request::new(app.clone(), Some(session), None, None);
     let friendship = request.loaders().friendships.load(other).await.expect("a store");
     let follows = async |a, b| graph::edge(app, a, b).await.expect("a store").follow.is_some();

@@ -98,6 +98,10 @@ struct World {
 #[tokio::test]
 async fn a_full_store_refuses_writes_but_allows_reads_and_deletions() {
     let (app, [ada, bob, cyd], it) = create_world().await;
+    let backend = crate::identity::provision::backend(&app).await;
+    for external_id in ["7", "8"] {
+        assert_ok(&backend, "provisionUser", &format!("externalId: \"{external_id}\"")).await;
+    }
     assert_eq!(readiness(&app).await.0, 200);
     set_memory_limit(&app, NOTHING);
     assert_eq!(readiness(&app).await, (503, "the storage is full\n".to_owned()));
@@ -130,6 +134,9 @@ async fn a_full_store_refuses_writes_but_allows_reads_and_deletions() {
     }
     let sign_up = change(&app.anonymous(), "signUp", "login: \"dan\", name: \"d\", password: \"correct horse\"").await;
     assert_eq!(sign_up.1, ["STORAGE_FULL"]);
+    for input in ["externalId: \"9\"", "externalId: \"9\", idempotencyKey: \"k\"", "externalId: \"7\", name: \"longer\""] {
+        assert_eq!(change(&backend, "provisionUser", input).await.1, ["STORAGE_FULL"], "{input}");
+    }
 
     assert_eq!(bob.home().await, ["first"]);
     let everything = format!(
@@ -150,6 +157,14 @@ async fn a_full_store_refuses_writes_but_allows_reads_and_deletions() {
     assert_ok(&bob, "deleteComment", &format!("commentId: \"{comment}\"")).await;
     assert_ok(&bob, "unfollowUser", &format!("userId: \"{ada_id}\"")).await;
     assert_ok(&ada, "deleteStatus", &format!("statusId: \"{status}\"")).await;
+    for (field, input) in [
+        ("issueSession", "externalId: \"7\""),
+        ("revokeSessions", "externalId: \"7\""),
+        ("revokeSessions", "jwtId: \"7\""),
+        ("removeUser", "externalId: \"8\""),
+    ] {
+        assert_ok(&backend, field, input).await;
+    }
     assert_ok(&cyd, "deleteAccount", "password: \"correct horse\"").await;
     app.drain().await;
     assert_ok(&ada, "endSessions", "allOthers: true").await;

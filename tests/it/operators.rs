@@ -74,3 +74,46 @@ fn an_empty_queue_is_reported_as_empty() {
     let (_, stdout, stderr) = tasks();
     assert!(!stdout.contains("There are no tasks") && !stdout.is_empty(), "{stdout}{stderr}");
 }
+
+#[test]
+fn server_keys_are_created_listed_and_revoked() {
+    let redis = RedisServer::start();
+    // Without the log's lines about the configuration of Redis.
+    let admin = |arguments: &[&str]| {
+        let (code, stdout, stderr) = run_command(waxwing(&["admin"]).args(arguments).args(["--redis", &redis.url()]));
+        let messages = stderr.lines().filter(|line| ![" WARN ", " INFO "].iter().any(|level| line.contains(level)));
+        (code, stdout, messages.map(|line| format!("{line}\n")).collect::<String>())
+    };
+    assert_eq!(admin(&["list-keys"]), (0, String::new(), "There are no server keys.\n".to_owned()));
+    let (code, key, stderr) = admin(&["create-key", "crm"]);
+    assert_eq!((code, key.len(), key.ends_with('\n')), (0, 48, true), "the key alone: {stderr}");
+    assert!(key.starts_with("wxk_") && stderr.contains("crm") && !stderr.contains(key.trim()), "{stderr}");
+    let (code, other, _) = admin(&["create-key", "shop.eu-1", "--scope", "act,users,moderate"]);
+    assert!(code == 0 && other.len() == 48 && other != key);
+    let (code, listed, stderr) = admin(&["list-keys"]);
+    let lines: Vec<&str> = listed.lines().collect();
+    assert_eq!((code, lines.len(), stderr.as_str()), (0, 2, ""));
+    assert!(lines[0].starts_with("crm  users  created 20") && lines[0].ends_with("  last used never"), "{listed}");
+    assert!(lines[1].starts_with("shop.eu-1  users,act,moderate  created 20"), "{listed}");
+    assert!(!listed.contains(&key[4..47]) && !listed.contains("wxk_"), "{listed}");
+    for (arguments, expected, message) in [
+        (&["create-key", "crm"][..], 1, "there is a server key crm already"),
+        (&["create-key", "a b"], 1, "a name is 1 to 64"),
+        (&["create-key", "x", "--scope", "owner"], 2, "possible values: users, act, moderate"),
+        (&["create-key", "x", "--scope", ""], 2, "--scope"),
+        (&["create-key"], 2, "<NAME>"),
+        (&["revoke-key", "nobody"], 1, "there is no server key nobody"),
+    ] {
+        let (code, stdout, stderr) = admin(arguments);
+        assert_eq!((code, stdout.as_str()), (expected, ""), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(message), "{arguments:?}: {stderr}");
+    }
+    assert_eq!(admin(&["revoke-key", "crm"]), (0, String::new(), "The server key crm is revoked.\n".to_owned()));
+    assert_eq!(admin(&["list-keys"]).1.lines().count(), 1);
+    for number in 1..20 {
+        assert_eq!(admin(&["create-key", &format!("key-{number}")]).0, 0, "{number}");
+    }
+    let (code, stdout, stderr) = admin(&["create-key", "one-more"]);
+    assert!(code == 1 && stdout.is_empty() && stderr.contains("there are 20 server keys: revoke one first"), "{stderr}");
+    assert!(!redis.dump().contains(key.trim()) && !redis.dump().contains(other.trim()));
+}

@@ -92,6 +92,18 @@ pub enum Remedy {
         /// The address.
         address: EmailDigest,
     },
+    /// Claims its external id for an account.
+    ClaimExternalId {
+        /// The account.
+        user: UserId,
+    },
+    /// Releases a claim of an external id that the account does not have.
+    ReleaseExternalId {
+        /// The account that holds it.
+        user: UserId,
+        /// The digest of the external id.
+        digest: String,
+    },
     /// Sets a count to the size of its set. All keys have one hash tag.
     Recount {
         /// The hash with the count.
@@ -151,8 +163,11 @@ pub enum Remedy {
         /// The login, in lower case.
         login: String,
     },
-    /// Makes the idempotency keys of an account and their times agree.
-    RepairIdempotencyKeys(UserId),
+    /// Makes the idempotency keys of an account or a server key, and their times, agree.
+    RepairIdempotencyKeys {
+        /// The hash tag of the keys.
+        tag: String,
+    },
     /// Settles a mute: the muted account's side.
     SettleMute {
         /// The muter.
@@ -322,6 +337,8 @@ impl Remedy {
             Self::ClaimLogin { .. } => "claim a login for its account",
             Self::ClaimEmail { .. } => "claim an address for its account",
             Self::ReleaseEmail { .. } => "release a claim of an address",
+            Self::ClaimExternalId { .. } => "claim an external id for its account",
+            Self::ReleaseExternalId { .. } => "release a claim of an external id",
             Self::Recount { .. } => "correct a count",
             Self::SyncLast { .. } => "correct a log's last entry",
             Self::Unlist { .. } => "remove another author's status from a profile",
@@ -331,7 +348,7 @@ impl Remedy {
             Self::TrimSessions(_) => "trim a list of sessions",
             Self::EndSessions(_) => "end sessions after a change of the password",
             Self::SettleLogin { .. } => "withdraw a claim of a login",
-            Self::RepairIdempotencyKeys(_) => "repair idempotency keys",
+            Self::RepairIdempotencyKeys { .. } => "repair idempotency keys",
             Self::SettleFollow { .. } => "settle a follow",
             Self::SettleMute { .. } => "settle a mute",
             Self::SettleBlock { .. } => "settle a block",

@@ -7,6 +7,7 @@
 mod ads;
 mod responses;
 mod edge;
+mod jwt;
 mod names;
 mod process;
 mod storage;
@@ -20,6 +21,7 @@ pub use text::to_prometheus;
 use crate::base::clock::Millis;
 use crate::base::named::named_enum;
 use ads::AdMeters;
+use jwt::JwtMeters;
 use names::LabelNames;
 use process::Process;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
@@ -123,6 +125,7 @@ pub struct Metrics {
     debt_units: Counter,
     response_meters: ResponseMeters,
     ad_meters: AdMeters,
+    jwt_meters: JwtMeters,
 }
 
 impl Metrics {
@@ -153,6 +156,7 @@ impl Metrics {
             debt_units: Counter::default(),
             response_meters: ResponseMeters::default(),
             ad_meters: AdMeters::default(),
+            jwt_meters: JwtMeters::default(),
         };
         metrics.register(durations, storage, began);
         metrics
@@ -200,6 +204,7 @@ impl Metrics {
         );
         self.response_meters.register(ours);
         self.ad_meters.register(ours);
+        self.jwt_meters.register(ours);
         storage.register(ours);
         self.registry.register_collector(Box::new(Process { started_at: began }));
     }
@@ -246,6 +251,16 @@ impl Metrics {
     /// Counts a click on an ad; `reason` is why it is invalid.
     pub fn ad_click(&self, reason: Option<&'static str>) {
         self.ad_meters.click(reason);
+    }
+
+    /// Counts a JSON Web Token that was refused.
+    pub fn jwt_refused(&self, reason: &'static str) {
+        self.jwt_meters.refused(reason);
+    }
+
+    /// Counts a fetch of the keys of the issuer of JSON Web Tokens.
+    pub fn jwt_keys_fetched(&self, is_success: bool) {
+        self.jwt_meters.fetched(is_success);
     }
 
     /// Adds bytes that wait for their readers; negative to subtract.

@@ -9,6 +9,7 @@ use crate::domains::accounts::service as accounts;
 use crate::domains::ads::service as ads;
 use crate::domains::chats::service as chats;
 use crate::domains::comments::service as comments;
+use crate::domains::identities::service as identities;
 use crate::domains::lists::service as lists;
 use crate::domains::relations::service as relations;
 use crate::domains::sessions::service as sessions;
@@ -69,8 +70,10 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::EndSessions(user) => sessions::settle_password(app, *user).await.map(drop),
         Remedy::ClaimEmail { user } => users::claim_email(app, *user).await,
         Remedy::ReleaseEmail { user, address } => users::release_email(app, *user, address).await,
+        Remedy::ClaimExternalId { user } => identities::claim(app, *user).await,
+        Remedy::ReleaseExternalId { user, digest } => identities::release(app, *user, digest).await,
         Remedy::SettleLogin { user, login } => users::settle_claim(app, *user, login).await,
-        Remedy::RepairIdempotencyKeys(account) => idempotency::repair(app, *account).await,
+        Remedy::RepairIdempotencyKeys { tag } => idempotency::repair(app, tag).await,
         Remedy::SettleFollow { follower, followed } => {
             timelines::settle_source(app, Feed::Home(*follower), *followed).await.map(drop)
         }
@@ -134,7 +137,7 @@ async fn purge_account(app: &App, user: UserId) -> Result<(), Error> {
         if users::exists(app, user).await? {
             return Ok(());
         }
-        progress = accounts::settle(app, user, ("", &[]), from).await?;
+        progress = accounts::settle(app, user, ("", &[], None), from).await?;
     }
     Ok(())
 }

@@ -16,10 +16,13 @@ use crate::base::audit::{Finding, Findings};
 use crate::base::error::Error;
 use crate::db;
 use crate::db::audit_reader::AuditReader;
-use crate::domains::{ads, chats, comments, conversations, graph, lists, relations, sessions, statuses, tags, timelines, users};
+use crate::domains::{
+    ads, chats, comments, conversations, graph, identities, lists, relations, server_keys, sessions, statuses, tags, timelines,
+    users,
+};
 use crate::platform::journal::service as journal_service;
 use crate::platform::journal::{MailTask, Queue, Task};
-use crate::platform::{events, idempotency, journal, rates};
+use crate::platform::{events, idempotency, journal, jwt, rates};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -131,8 +134,11 @@ impl Fsck<'_> {
         journal::audit::check(&reader, &entries, &mut found).await?;
         events::audit::check(&reader, &entries, &mut found).await?;
         rates::audit::check(&reader, &entries, &mut found).await?;
+        jwt::audit::check(&reader, &entries, &mut found).await?;
+        server_keys::audit::check(&reader, &entries, &mut found).await?;
         users::audit::check(&reader, &entries, &mut found).await?;
         sessions::audit::check(&reader, &entries, &mut found).await?;
+        identities::audit::check(&reader, &entries, &mut found).await?;
         idempotency::audit::check(&reader, &entries, &mut found).await?;
         graph::audit::check(&reader, &entries, &mut found).await?;
         relations::audit::check(&reader, &entries, &mut found).await?;
@@ -184,13 +190,16 @@ impl Fsck<'_> {
 
 /// The prefixes of all keys, before their colon: a Redis user of least privilege is granted these.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 17] = [
+    let domains: [&[&'static str]; 20] = [
         &db::audit::KINDS,
         &journal::audit::KINDS,
         &events::audit::KINDS,
         &rates::audit::KINDS,
+        &jwt::audit::KINDS,
+        &server_keys::audit::KINDS,
         &users::audit::KINDS,
         &sessions::audit::KINDS,
+        &identities::audit::KINDS,
         &idempotency::audit::KINDS,
         &graph::audit::KINDS,
         &relations::audit::KINDS,
@@ -213,8 +222,11 @@ pub fn is_ours(key: &str) -> bool {
         journal::audit::owns,
         events::audit::owns,
         rates::audit::owns,
+        jwt::audit::owns,
+        server_keys::audit::owns,
         users::audit::owns,
         sessions::audit::owns,
+        identities::audit::owns,
         idempotency::audit::owns,
         graph::audit::owns,
         relations::audit::owns,

@@ -1,6 +1,7 @@
 //! Deletion of accounts in GraphQL.
 
 use super::service;
+use crate::base::server_key::Scope;
 use crate::schema::{payload, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result};
 
@@ -20,6 +21,22 @@ payload! {
     DeleteAccountPayload;
 }
 
+/// Input of `removeUser`.
+#[derive(InputObject)]
+struct RemoveUserInput {
+    /// Id of the account in the other system. An unknown one fails with `NOT_FOUND`.
+    external_id: String,
+}
+
+payload! {
+    {
+        /// Id of the deleted account. Null if there are user errors.
+        removed_user_id: ID,
+    }
+    /// Result of `removeUser`.
+    RemoveUserPayload;
+}
+
 /// Mutations of whole accounts.
 #[derive(Default)]
 pub struct AccountMutation;
@@ -36,12 +53,30 @@ impl AccountMutation {
     ) -> Option<Result<DeleteAccountPayload>> {
         Some(Box::pin(delete(ctx, input)).await)
     }
+
+    /// Deletes an account of another system permanently, as `deleteAccount` does. Its external id is free on return: `provisionUser` creates a new account. JWTs that were
+    /// issued up to the deletion are invalid. Requires a server key with the scope `users`.
+    async fn remove_user(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The account.")] input: RemoveUserInput,
+    ) -> Option<Result<RemoveUserPayload>> {
+        Some(Box::pin(remove(ctx, input)).await)
+    }
+}
+
+async fn remove(ctx: &Context<'_>, input: RemoveUserInput) -> Result<RemoveUserPayload> {
+    let request = request(ctx)?;
+    request.require_scope(Scope::Users)?;
+    let (removed, user_errors) = refuse(service::remove_user(&request.app, &input.external_id).await)?;
+    request.reset_loaders();
+    Ok(RemoveUserPayload { removed_user_id: removed.map(|id| id.global().into()), user_errors })
 }
 
 async fn delete(ctx: &Context<'_>, input: DeleteAccountInput) -> Result<DeleteAccountPayload> {
     let request = request(ctx)?;
-    let (id, session) = request.viewer().map(|viewer| (viewer.user, viewer.session))?;
-    let (done, user_errors) = refuse(service::delete(&request.app, id, &input.password, Some(session)).await)?;
+    let (id, session) = request.viewer().map(|viewer| (viewer.user, viewer.session()))?;
+    let (done, user_errors) = refuse(service::delete(&request.app, id, &input.password, session).await)?;
     request.reset_loaders();
     Ok(DeleteAccountPayload { deleted_user_id: done.map(|()| id.global().into()), user_errors })
 }

@@ -7,6 +7,7 @@ use crate::domains::ads::service as ads;
 use crate::domains::chats::service as chats;
 use crate::domains::comments::service as comments;
 use crate::domains::graph::service as graph;
+use crate::domains::identities::service as identities;
 use crate::domains::relations::service as relations;
 use crate::domains::sessions::service as sessions;
 use crate::domains::statuses::Mark;
@@ -22,7 +23,7 @@ use crate::platform::rates::service as rates;
 
 /// The stages, in order; a stage's number is its index here.
 const STAGES: [&str; 14] = [
-    "its mail addresses and sessions",
+    "its mail addresses, sessions and external id",
     "its part in chats",
     "followers",
     "lists that it is on",
@@ -46,6 +47,16 @@ const STAGES: [&str; 14] = [
 pub async fn delete(app: &App, id: UserId, password: &str, session: Option<SessionId>) -> Outcome<()> {
     let user = users::verify_password(app, id, password, session).await?;
     Ok(delete_unchecked(app, id, &user.login).await?)
+}
+
+/// As [`delete`], for the account that has an external id, without the check of the password.
+///
+/// # Errors
+/// `INVALID_INPUT` for a text that cannot be an external id; `NOT_FOUND`.
+pub async fn remove_user(app: &App, external_id: &str) -> Outcome<UserId> {
+    let user = identities::require(app, external_id).await?;
+    delete_unchecked(app, user.id, &user.login).await?;
+    Ok(user.id)
 }
 
 /// As [`delete`], without the check of the password.
@@ -84,36 +95,45 @@ async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option
         let login = user.as_ref().map_or(login, |user| &user.login);
         let history = user.as_ref().map_or(LoginHistory::NONE, |user| user.logins.clone());
         let former: Vec<String> = history.former().iter().map(|former| former.login.clone()).collect();
-        let task = Task::Account { user: id, login: login.to_owned(), former: former.clone() };
+        let external_id = identities::digest_of(app, id).await?;
+        let task = Task::Account { user: id, login: login.to_owned(), former: former.clone(), external_id: external_id.clone() };
+        let names = (login, former.as_slice(), external_id.as_deref());
         let lease = journal::begin_deletion(app, task).await?;
         let is_deleted = users::delete(app, id, login, &history).await?;
-        let mut next = settle(app, id, (login, &former), Progress::default()).await?;
+        let mut next = settle(app, id, names, Progress::default()).await?;
         if !is_deleted {
             lease.ack(app);
             continue;
         }
         // Its groups have a successor, and nothing of it is unread, when the request returns.
         while let Some(progress) = next.filter(|progress| progress.stage <= 1) {
-            next = settle(app, id, (login, &former), progress).await?;
+            next = settle(app, id, names, progress).await?;
         }
         return Ok((lease, next));
     }
     Err(Error::Overloaded)
 }
 
-/// Runs one pass over the remaining data of a deleted account, a thousand keys at most: `login` is its last login, with those before. Returns where the next
-/// pass continues; `None` at the end, and for an account that was not deleted.
+/// Runs one pass over the remaining data of a deleted account, a thousand keys at most: `login` is its last login, with those before, and the digest of its
+/// external id. Returns where the next pass continues; `None` at the end, and for an account that was not deleted.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(
     app: &App,
     id: UserId,
-    (login, former): (&str, &[String]),
+    (login, former, external_id): (&str, &[String], Option<&str>),
     progress: Progress,
 ) -> Result<Option<Progress>, Error> {
-    if users::settle_login(app, id, login, former).await? {
+    let has_login = users::settle_login(app, id, login, former).await?;
+    if has_login && identities::settle(app, id, external_id).await? {
         return Ok(None);
+    }
+    if has_login {
+        // The account has lost its external id, and was deleted.
+        users::settle_login(app, id, login, former).await?;
+    } else {
+        identities::settle(app, id, external_id).await?;
     }
     run_pass(app, id, progress).await
 }
@@ -122,6 +142,7 @@ async fn run_pass(app: &App, id: UserId, progress: Progress) -> Result<Option<Pr
     let more = match progress.stage {
         0 => {
             users::purge_email(app, id).await?;
+            identities::purge(app, id).await?;
             sessions::purge(app, id).await?
         }
         1 => chats::leave_all(app, id).await.map(|()| false)?,

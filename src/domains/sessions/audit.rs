@@ -86,7 +86,21 @@ async fn check_sessions(reader: &AuditReader, digests: &[&str], found: &mut Find
             }
         }
     }
+    check_ends(reader, digests, found).await?;
     check_owners(reader, &sessions, found).await
+}
+
+/// A session whose end cannot be read is invalid.
+async fn check_ends(reader: &AuditReader, digests: &[&str], found: &mut Findings) -> Result<(), Error> {
+    let ends = reader.query(digests.iter().copied(), |digest| cmd("HGET").arg(keys::session(digest)).arg("until").take()).await?;
+    for digest in digests {
+        let until: Option<String> = ends.read(digest).flatten();
+        if until.is_some_and(|until| audit::number(&until).is_none()) {
+            let key = keys::session(digest);
+            found.add_repairable(&key, "its until is not a number", [Remedy::Discard { key: key.clone() }]);
+        }
+    }
+    Ok(())
 }
 
 /// Checks sessions, as (digest, account, id).

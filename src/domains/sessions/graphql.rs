@@ -74,7 +74,7 @@ impl SessionQuery {
             let request = request(ctx)?;
             let viewer = request.viewer()?;
             let sessions = service::list(&request.app, viewer.user).await?;
-            let object = |session: Session| SessionObject { is_current: session.id == viewer.session, session };
+            let object = |session: Session| SessionObject { is_current: Some(session.id) == viewer.session(), session };
             Ok(sessions.into_iter().map(object).collect())
         };
         Some(found.await)
@@ -196,7 +196,7 @@ impl SessionMutation {
         Some(made.await)
     }
 
-    /// Ends the current session. Requires a session.
+    /// Ends the current session. Requires a session: fails with `FORBIDDEN` for a server key.
     async fn log_out(&self, ctx: &Context<'_>) -> Option<Result<LogOutPayload>> {
         let ended = async {
             let request = request(ctx)?;

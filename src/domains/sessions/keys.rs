@@ -6,7 +6,8 @@ use crate::base::ids::UserId;
 /// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 3] = ["session", "sessions", "sessions_ended"];
 
-/// HASH `id uid seen agent` (seen in ms since the epoch), and `method` of a session that did not begin with a password. Time to live: until the session expires.
+/// HASH `id uid seen agent` (seen in ms since the epoch), and `method` of a session that did not begin with a password, and `until`, in ms, of one that ends
+/// sooner than the absolute lifetime. Time to live: until the session expires.
 pub(super) fn session(digest: &str) -> String {
     format!("session:{{{digest}}}")
 }

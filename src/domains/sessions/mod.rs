@@ -2,7 +2,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `session:{digest}` | HASH | `id uid seen agent method`, under the SHA-256 of its token | the life of the session |
+//! | `session:{digest}` | HASH | `id uid seen agent method until`, under the SHA-256 of its token | the life of the session |
 //! | `sessions:{uid}` | ZSET | digest → session id | 100, then the oldest ends |
 //! | `sessions_ended:{uid}` | ZSET | digest → session id: what a change of the password ends, until the keys are deleted | the sessions of the account |
 //!
@@ -14,6 +14,8 @@
 //! keys of the sessions are on other tags: they are deleted next, and by a worker if the process dies.
 //!
 //! A reset by a link is the same change: the script takes the digest of its token in place of the verified hash, and no session stays.
+//!
+//! A backend ends all sessions of an account in the same way, without a change of the password. A session that it begins can have an earlier end than others.
 //!
 //! **Costs.** Authenticating a request: one HGETALL, or nothing if the session is cached. The time of the last use is written in the
 //! background, at most once a minute, and may fail.
@@ -28,5 +30,5 @@ mod store;
 pub use graphql::{PasswordMutation, ResetMutation, SessionMutation, SessionObject, SessionQuery};
 #[doc(hidden)] // The fuzzer reaches it.
 pub use model::digest_of;
-pub use model::{AuthenticationMethod, NewSession, Session};
+pub use model::{AuthenticationMethod, NewSession, Session, SessionEnd};
 pub use service::UnverifiedViewer;

@@ -30,7 +30,13 @@ pub struct Session {
     pub agent: String,
     /// How it began.
     pub method: AuthenticationMethod,
+    /// When it ends at the latest, if that is sooner than the server's absolute lifetime.
+    pub until: Option<SessionEnd>,
 }
+
+/// The latest end of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionEnd(pub Millis);
 
 named_enum! {
     /// How a session began. Values may be added.
@@ -39,6 +45,8 @@ named_enum! {
         Password = "password",
         /// With the link of a message: by `resetPassword`.
         Reset = "reset",
+        /// By a backend with a server key: by `issueSession`.
+        Key = "key",
     } default Password
 }
 
@@ -56,7 +64,13 @@ pub struct NewSession {
 impl Session {
     /// When the session expires if it is not used again.
     pub fn ends_at(&self, config: &Config) -> Millis {
-        (self.last_used_at + config.session_idle).min(self.id.time() + config.session_absolute)
+        (self.last_used_at + config.session_idle).min(self.expires_at(config))
+    }
+
+    /// When the session expires at the latest.
+    pub fn expires_at(&self, config: &Config) -> Millis {
+        let absolute = self.id.time() + config.session_absolute;
+        self.until.map_or(absolute, |until| absolute.min(until.0))
     }
 }
 

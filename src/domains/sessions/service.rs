@@ -15,9 +15,11 @@ use crate::platform::journal::Task;
 use crate::platform::journal::service::{self as journal, Subtasks};
 use std::net::IpAddr;
 
+mod issue;
 mod password;
 mod reset;
 
+pub use issue::{end_all_of, issue};
 pub use password::{ChangedPassword, NewPassword, change_password, settle_password};
 pub use reset::reset_password;
 
@@ -61,7 +63,13 @@ async fn begin(
     method: AuthenticationMethod,
     epoch: Option<&str>,
 ) -> Result<Option<NewSession>, Error> {
-    let (session, fresh) = new_session(app, user, agent, method).await?;
+    let session = new_session(app, user, agent, method).await?;
+    add(app, session, epoch).await
+}
+
+/// Writes a new session, as [`begin`].
+async fn add(app: &App, (session, fresh): (Session, NewSession), epoch: Option<&str>) -> Result<Option<NewSession>, Error> {
+    let user = session.user;
     let begun = Task::Session { user, digest: session.digest.clone(), is_revoked: false, epoch: epoch.map(str::to_owned) };
     let subtasks = journal::begin_subtasks(app, [begun]).await?;
     let result = write(app, std::slice::from_ref(&session), epoch).await?.pop();
@@ -160,8 +168,9 @@ async fn new_session(
 ) -> Result<(Session, NewSession), Error> {
     let (id, token) = (SessionId(app.next_id().await?), model::new_token());
     let agent = model::clean_agent(agent.unwrap_or_default());
-    let session = Session { id, user, digest: model::digest(&token), last_used_at: id.time(), agent, method };
-    Ok((session, NewSession { token, expires_at: id.time() + app.config().session_absolute, user }))
+    let session = Session { id, user, digest: model::digest(&token), last_used_at: id.time(), agent, method, until: None };
+    let expires_at = session.expires_at(app.config());
+    Ok((session, NewSession { token, expires_at, user }))
 }
 
 /// Creates a session for each of `users`, in bulk. Returns the tokens in the order of `users`.
@@ -191,7 +200,7 @@ pub async fn viewer(app: &App, since: ReadBarrier, token: &str) -> Result<Option
 }
 
 fn viewer_of(session: &Session) -> Viewer {
-    Viewer { user: session.user, session: session.id, digest: session.digest.clone() }
+    Viewer::of_session(session.user, session.id, session.digest.clone())
 }
 
 /// A viewer whose session is cached and not yet verified. Nothing may be sent to them before [`Self::verify`], and only reads may run: for
@@ -236,12 +245,13 @@ async fn load_live(app: &App, since: ReadBarrier, digests: Vec<String>) -> Resul
     Ok(found.into_iter().flatten().filter(|session| session.ends_at(app.config()) > now).collect())
 }
 
-/// Whether a viewer's session still exists. One HGETALL.
+/// Whether a viewer's session still exists; `false` for a viewer without a session. One HGETALL.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn is_live(app: &App, viewer: &Viewer) -> Result<bool, Error> {
-    Ok(!load_live(app, app.db().read_barrier(), vec![viewer.digest.clone()]).await?.is_empty())
+    let Some(digest) = viewer.session_digest() else { return Ok(false) };
+    Ok(!load_live(app, app.db().read_barrier(), vec![digest.to_owned()]).await?.is_empty())
 }
 
 /// Records the use in the background: a read never waits for this write, nor fails with it.
@@ -284,13 +294,15 @@ pub async fn get(app: &App, user: UserId, id: SessionId) -> Result<Option<Sessio
 /// Ends the viewer's current session.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+/// `FORBIDDEN` for a viewer without a session; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn log_out(app: &App, viewer: &Viewer) -> Result<SessionId, Error> {
-    let subtasks = journal_ends(app, viewer.user, std::slice::from_ref(&viewer.digest)).await?;
-    store::end(app.db(), viewer.user, std::slice::from_ref(&viewer.digest)).await?;
+    let (id, digest) = viewer.require_session()?;
+    let digests = [digest.to_owned()];
+    let subtasks = journal_ends(app, viewer.user, &digests).await?;
+    store::end(app.db(), viewer.user, &digests).await?;
     subtasks.ack(app);
     events::publish_change(app, viewer.user.0);
-    Ok(viewer.session)
+    Ok(id)
 }
 
 /// Ends a session of the viewer. Device tokens stay valid.
@@ -302,7 +314,7 @@ pub async fn end(app: &App, viewer: &Viewer, id: SessionId) -> Outcome<Vec<Sessi
     Ok(end_all(app, viewer.user, vec![session]).await?)
 }
 
-/// Ends all sessions of the viewer except the current one, and revokes all device tokens of the account. Returns the ended sessions, newest
+/// Ends all sessions of the viewer except the current one, if there is one, and revokes all device tokens of the account. Returns the ended sessions, newest
 /// first, and a new token for the device with the token `device`.
 ///
 /// # Errors
@@ -310,7 +322,7 @@ pub async fn end(app: &App, viewer: &Viewer, id: SessionId) -> Outcome<Vec<Sessi
 pub async fn end_others(app: &App, viewer: &Viewer, device: Option<&str>) -> Result<(Vec<SessionId>, Option<String>), Error> {
     // Revoked first: if the rest fails, the remaining sessions show that it must be repeated.
     let device = users::revoke_devices(app, viewer.user, device).await?;
-    let others = list(app, viewer.user).await?.into_iter().filter(|session| session.id != viewer.session).collect();
+    let others = list(app, viewer.user).await?.into_iter().filter(|session| Some(session.id) != viewer.session()).collect();
     Ok((end_all(app, viewer.user, others).await?, device))
 }
 

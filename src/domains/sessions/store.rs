@@ -1,7 +1,7 @@
 //! Sessions in Redis.
 
 use super::keys;
-use super::model::{AuthenticationMethod, MAX_SESSIONS, Session, TOUCH_EVERY};
+use super::model::{AuthenticationMethod, MAX_SESSIONS, Session, SessionEnd, TOUCH_EVERY};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{SessionId, UserId};
@@ -17,6 +17,7 @@ use redis::{Cmd, Value, cmd};
 static CREATE_SESSION: Script = Script::allow_oom(include_str!("lua/create_session.lua"));
 static LIST_SESSION: Script = Script::allow_oom(include_str!("lua/list_session.lua"));
 static CHANGE_PASSWORD: Script = Script::allow_oom_after(EMAIL_NOTICE_PRELUDE, include_str!("lua/change_password.lua"));
+static END_SESSIONS: Script = Script::allow_oom(include_str!("lua/end_sessions.lua"));
 static TOUCH_SESSION: Script = Script::allow_oom(include_str!("lua/touch_session.lua"));
 
 /// Loads sessions, in the order of `digests`; `None` for unknown ones. One pipeline of HGETALL for those that are not cached.
@@ -32,7 +33,7 @@ pub(super) fn get_speculative(db: &Db, digest: &str) -> Option<(Session, Specula
     Some((session_of(&speculative.value, digest), speculative))
 }
 
-hash_record!(Session { "id" => id, "uid" => user, "seen" => last_used_at, "agent" => agent, "method" => method; digest });
+hash_record!(Session { "id" => id, "uid" => user, "seen" => last_used_at, "agent" => agent, "method" => method, "until" => until; digest });
 
 /// Most sessions begin with a password, which is not stored.
 impl HashValue for AuthenticationMethod {
@@ -44,6 +45,19 @@ impl HashValue for AuthenticationMethod {
 
     fn write(&self) -> Option<[String; 1]> {
         (*self != Self::Password).then(|| [self.name().to_owned()])
+    }
+}
+
+/// Most sessions have the absolute lifetime of the server, which is not stored.
+impl HashValue for Option<SessionEnd> {
+    const FORM: Form = Form::Optional;
+
+    fn read([text]: [Option<StoredText>; 1]) -> Result<Option<Self>, Error> {
+        Ok(Some(text.map(|text| text.number().map(SessionEnd)).transpose()?))
+    }
+
+    fn write(&self) -> Option<[String; 1]> {
+        self.map(|until| [until.0.to_string()])
     }
 }
 
@@ -62,7 +76,7 @@ pub(super) enum ListResult {
     EpochChanged,
 }
 
-/// Writes new sessions, which expire after `idle` without use and are listed for `absolute`. With an `epoch` of device tokens, they are listed only
+/// Writes new sessions, which expire after `idle` without use, or at their end, and are listed for `absolute`. With an `epoch` of device tokens, they are listed only
 /// while the account has it. One pipeline with two scripts for each session; the list comes first, since listed sessions that do not exist are ignored.
 pub(super) async fn create(
     db: &Db,
@@ -72,7 +86,8 @@ pub(super) async fn create(
 ) -> Result<Vec<ListResult>, Error> {
     let calls = sessions.iter().flat_map(|session| {
         let list = list_call((&session.digest, session.user, session.id), absolute, epoch);
-        [list, Call::new(&CREATE_SESSION, [keys::session(&session.digest)]).arg(idle).arg(&session.fields()[..])]
+        let ttl = session.until.map_or(idle, |until| idle.min(until.0.saturating_sub(session.id.time()).max(1)));
+        [list, Call::new(&CREATE_SESSION, [keys::session(&session.digest)]).arg(ttl).arg(&session.fields()[..])]
     });
     let replies = db.call_many(calls.collect()).await?;
     replies.into_iter().step_by(2).map(list_result).collect()
@@ -93,8 +108,8 @@ pub(super) enum ChangePasswordResult {
 /// What a change of a password was verified by.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PasswordProof<'a> {
-    /// This hash; and the digest of the session that stays.
-    Hash(&'a str, &'a str),
+    /// This hash; and the digest of the session that stays, if there is one.
+    Hash(&'a str, Option<&'a str>),
     /// The digest of a token that resets it. No session stays.
     Reset(&'a str),
 }
@@ -112,7 +127,7 @@ pub(super) async fn change_password(
     let own = [password_key(user), user_key(user), keys::sessions(user), keys::ended_sessions(user)];
     let mail = [email_key(user), pending_email_key(user), password_reset_key(user), email_notices_key(user)];
     let (verified, kept) = match proof {
-        PasswordProof::Hash(verified, kept) => (verified, kept),
+        PasswordProof::Hash(verified, kept) => (verified, kept.unwrap_or_default()),
         PasswordProof::Reset(token) => ("", token),
     };
     let call = Call::with_keys(&CHANGE_PASSWORD, own.into_iter().chain(mail).collect::<Vec<_>>());
@@ -123,6 +138,12 @@ pub(super) async fn change_password(
         3 => ChangePasswordResult::ProofEnded,
         _ => ChangePasswordResult::Changed,
     })
+}
+
+/// Moves all listed sessions of an account to those that end; `false` if there is no such account. One script.
+pub(super) async fn begin_end_of_all(db: &Db, user: UserId, absolute: Millis) -> Result<bool, Error> {
+    let keys = [user_key(user), keys::sessions(user), keys::ended_sessions(user)];
+    db.call(Call::new(&END_SESSIONS, keys).arg(absolute)).await
 }
 
 /// Sessions that are deleted in one pass.

@@ -16,13 +16,11 @@ use crate::base::error::Error;
 use crate::base::ids::{StatusId, TagId, UserListId};
 use crate::base::page::ListId;
 use crate::base::request::{Loaders, Request};
-use crate::base::viewer::Viewer;
 use crate::domains::chats::service as chats;
 use crate::domains::comments::CommentEventKind;
 use crate::domains::comments::service as comments;
 use crate::domains::entities::tag_name;
 use crate::domains::lists::service as lists;
-use crate::domains::sessions::service as sessions;
 use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service as statuses;
 use crate::domains::timelines::IndexTimeline;
@@ -34,10 +32,10 @@ use crate::platform::journal::Feed;
 use crate::platform::rates::Subject;
 use futures_util::try_join;
 use std::collections::VecDeque;
-use std::time::Duration;
 
-/// The interval at which a session is checked when no change of it was published.
-const CHECK_INTERVAL: Duration = Duration::from_secs(20);
+mod credential_end;
+
+pub use credential_end::wait_for_credential_end;
 
 /// Opens the events of the viewer's home, after a cursor or from now on, in the order of the log, each once. Never ends. One or two round
 /// trips, one more for a sync cursor. A subscription that has missed events reads only these from the log.
@@ -284,22 +282,4 @@ async fn load_content(request: &Request, event: &OutgoingEvent) -> Result<Option
 async fn load_status(loaders: &Loaders, id: StatusId, event: &OutgoingEvent) -> Result<Option<ViewedStatus>, Error> {
     let seen = statuses::load_visible(loaders, [id]).await?.pop().flatten();
     Ok(seen.filter(|seen| !event.requires_public || statuses::facts(seen).is_public()))
-}
-
-/// Waits until the viewer's session has ended: expired, revoked, or deleted with its account. Notices within a second on every process.
-pub async fn wait_for_session_end(app: &App, viewer: &Viewer) {
-    let term_hasher = loop {
-        match events::term_hasher(app).await {
-            Ok(term_hasher) => break term_hasher,
-            Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
-        }
-    };
-    let mut watch = app.extension::<Hub>().watch(app, term_hasher, viewer.user.0);
-    loop {
-        // While Redis is unavailable the session counts as alive.
-        if matches!(sessions::is_live(app, viewer).await, Ok(false)) {
-            return;
-        }
-        let _ = tokio::time::timeout(CHECK_INTERVAL, watch.changed()).await;
-    }
 }

@@ -3,12 +3,15 @@
 mod emails;
 mod logins;
 mod profile;
+mod provisioning;
 
 pub(super) use emails::{AccountEmail, EmailHolder, PENDING_EMAIL_TTL, PendingEmail, RESET_TTL, new_token, parse_token};
 pub use emails::{EmailAddresses, NOTICE_TTL, invalid_token};
 pub(super) use logins::{FormerLogin, MAX_LOGIN_CHANGES, are_periods};
 pub use logins::{LoginHistory, LoginHolders};
 pub use profile::{Change, GENDER_BYTES, LOCATION_BYTES, ProfileChange, URL_BYTES};
+pub(super) use provisioning::EmailChange;
+pub use provisioning::{AccountChange, AccountInput, derive_login};
 
 use crate::base::audience::DetailAudience;
 use crate::base::clock::{DAY, Millis};

@@ -21,19 +21,23 @@ pub mod logins;
 pub mod mail;
 pub mod notices;
 pub mod passwords;
+pub mod provisioning;
 
-pub use super::model::{Change, Credentials, ProfileChange, Registration, UNUSED_USER_ID};
+pub use super::model::{
+    AccountChange, AccountInput, Change, Credentials, ProfileChange, Registration, UNUSED_USER_ID, derive_login,
+};
 pub use emails::{
     change_email, claim_email, confirm_email, email_addresses, purge_email, release_email, resend_confirmation,
     settle_email_claim,
 };
 pub use logins::{
-    accounts_by_login, change_login, claim_login, delete, find_by_logins, find_id_by_login, login_holders, settle_claim,
+    accounts_by_login, change_login, claim_login, delete, discard, find_by_logins, find_id_by_login, login_holders, settle_claim,
     settle_login, settle_login_change,
 };
 pub use mail::{deliver, request_password_reset, settle_reset_request};
 pub use notices::{Notice, begin_notice};
 pub use passwords::verify_password;
+pub use provisioning::{AccountRecord, change_account, check_account, create_account};
 
 /// Creates an account for a client at this address. Of concurrent sign-ups with one login, ignoring case, exactly one succeeds.
 ///
@@ -66,7 +70,7 @@ async fn create(app: &App, registration: Registration, email: Option<EmailAddres
     let hash = password::hash(app, registration.password).await?;
     let id = UserId(app.next_id().await?);
     // A claim whose process dies before it writes the account is released by a worker.
-    let lease = journal::begin(app, Task::Account { user: id, login: registration.login.clone(), former: Vec::new() }).await?;
+    let lease = journal::begin(app, Task::account(id, registration.login.clone())).await?;
     if let Err(refusal) = logins::claim_new(app, &registration.login, id).await {
         if matches!(refusal, Refusal::User(_) | Refusal::Fatal(Error::StorageFull)) {
             lease.ack(app);

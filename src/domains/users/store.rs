@@ -2,6 +2,7 @@
 
 pub(super) mod emails;
 pub(super) mod logins;
+pub(super) mod provisioning;
 
 use super::keys;
 use super::model::{Change, LoginHistory, PENDING_EMAIL_TTL, PasswordRecord, PendingEmail, ProfileChange, User};
@@ -173,10 +174,7 @@ pub(super) async fn update(db: &Db, id: UserId, change: &ProfileChange) -> Resul
         None => ("", ""),
         Some(is_private) => (keys::PRIVATE_FIELD, if is_private { "1" } else { "" }),
     };
-    let mut changes = vec![];
-    changes.extend(change.name.clone().map(|name| ("name", Change::Set(name))));
-    changes.extend(change.bio.clone().map(|bio| ("bio", Change::Set(bio))));
-    changes.extend(optional_fields(change));
+    let changes = changed_fields(change);
     let removed: Vec<&str> = changes.iter().filter(|(_, change)| *change == Change::Clear).map(|(field, _)| *field).collect();
     let mut call = Call::new(&UPDATE_USER, [keys::user(id)]).arg(privacy).arg(is_private).arg(removed.len()).arg(&removed[..]);
     for (field, change) in &changes {
@@ -186,6 +184,15 @@ pub(super) async fn update(db: &Db, id: UserId, change: &ProfileChange) -> Resul
     }
     let result: u8 = db.call(call).await?;
     Ok((result > 0).then_some(result == 2))
+}
+
+/// The changes of fields in their stored form, without whether the account is private.
+fn changed_fields(change: &ProfileChange) -> Vec<(&'static str, Change<String>)> {
+    let mut changes = vec![];
+    changes.extend(change.name.clone().map(|name| ("name", Change::Set(name))));
+    changes.extend(change.bio.clone().map(|bio| ("bio", Change::Set(bio))));
+    changes.extend(optional_fields(change));
+    changes
 }
 
 /// The changes of the fields that an account may lack, in their stored form.

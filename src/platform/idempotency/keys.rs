@@ -1,31 +1,30 @@
 //! The Redis keys of idempotency keys.
 
+use super::model::KeyOwner;
 use crate::base::audit;
-use crate::base::ids::UserId;
 
 /// The kinds of keys: the part of each key before the colon.
 pub const KINDS: [&str; 2] = ["idempotency", "idempotent"];
 
 /// HASH, digest of a client's key → `fingerprint id`: the input's fingerprint and the id of the created object. At most
-/// [`super::model::MAX_KEYS`] digests. Time to live: 24 hours from the last use of a key of the account.
-pub(super) fn bindings(account: UserId) -> String {
-    format!("idempotency:{{{}}}", account.0)
+/// [`super::model::MAX_KEYS`] digests, [`super::model::MAX_KEYS_OF_SERVER_KEY`] for a server key. Time to live: 24 hours from the last use of a key of the owner.
+pub(super) fn bindings(owner: &KeyOwner) -> String {
+    format!("idempotency:{{{}}}", owner.tag())
 }
 
 /// ZSET, digest → when it was first used, in ms since the epoch. The same digests and the same time to live as [`bindings`].
-pub(super) fn times(account: UserId) -> String {
-    format!("idempotent:{{{}}}", account.0)
+pub(super) fn times(owner: &KeyOwner) -> String {
+    format!("idempotent:{{{}}}", owner.tag())
 }
 
-/// A parsed key and its account.
-#[derive(Clone, Copy)]
+/// A parsed key and its owner.
 pub(super) enum KeyKind {
-    Bindings(UserId),
-    Times(UserId),
+    Bindings(KeyOwner),
+    Times(KeyOwner),
 }
 
 /// Parses a key; `None` if it does not belong to the idempotency keys.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
-    let of = |kind| audit::id_in(key, kind).map(UserId);
+    let of = |kind| audit::tag_in(key, kind).and_then(KeyOwner::of_tag);
     of("idempotency").map(KeyKind::Bindings).or_else(|| of("idempotent").map(KeyKind::Times))
 }

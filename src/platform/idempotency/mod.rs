@@ -2,8 +2,10 @@
 //!
 //! | key | type | contents | bound |
 //! |---|---|---|---|
-//! | `idempotency:{uid}` | HASH | digest of the mutation's name and the client's key → `fingerprint id`, or `fingerprint id result` | 10,000, 24 h after its last use |
-//! | `idempotent:{uid}` | ZSET | the same digest → when it was first used, in ms | as the HASH |
+//! | `idempotency:{owner}` | HASH | digest of the mutation's name and the client's key → `fingerprint id`, or `fingerprint id result` | 10,000 of an account, 100,000 of a server key; 24 h after its last use |
+//! | `idempotent:{owner}` | ZSET | the same digest → when it was first used, in ms | as the HASH |
+//!
+//! The owner is an account, by its id, or a server key, by the digest of its name.
 //!
 //! A key is bound to the id that the mutation is about to use, *before* the mutation changes anything. A repeated request gets that id and executes
 //! the same idempotent steps, whether the first request is still running, its response was lost, or it went to another server. Both return the same
@@ -25,4 +27,4 @@ mod model;
 pub mod service;
 mod store;
 
-pub use model::{Bound, IdempotentRequest, check_key};
+pub use model::{Bound, IdempotentRequest, KeyOwner, check_key};

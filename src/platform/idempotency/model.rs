@@ -1,7 +1,9 @@
 //! Idempotent requests: plain types and limits.
 
+use crate::base::audit;
 use crate::base::clock::{DAY, Millis};
 use crate::base::error::{UserError, UserErrorCode};
+use crate::base::ids::UserId;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
@@ -10,8 +12,54 @@ use sha2::{Digest, Sha256};
 pub(super) const KEY_TTL: Millis = DAY;
 /// The most keys of an account.
 pub(super) const MAX_KEYS: usize = 10_000;
+/// The most keys of a server key, which acts for many accounts.
+pub(super) const MAX_KEYS_OF_SERVER_KEY: usize = 100_000;
 /// The length of a digest: 16 bytes in base64url.
 pub(super) const DIGEST: usize = 22;
+
+/// Who uses idempotency keys: the same key of two owners is two keys.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum KeyOwner {
+    /// An account.
+    Account(UserId),
+    /// A server key, by the digest of its name.
+    ServerKey(String),
+}
+
+impl From<UserId> for KeyOwner {
+    fn from(account: UserId) -> Self {
+        Self::Account(account)
+    }
+}
+
+impl KeyOwner {
+    /// The server key with this name.
+    pub fn server_key(name: &str) -> Self {
+        Self::ServerKey(digest(name))
+    }
+
+    /// The hash tag of its keys.
+    pub(super) fn tag(&self) -> String {
+        match self {
+            Self::Account(account) => account.0.to_string(),
+            Self::ServerKey(digest) => digest.clone(),
+        }
+    }
+
+    /// The owner with this hash tag.
+    pub(super) fn of_tag(tag: &str) -> Option<Self> {
+        let server_key = || audit::is_digest(tag, DIGEST).then(|| Self::ServerKey(tag.to_owned()));
+        audit::id(tag).map(|id| Self::Account(UserId(id))).or_else(server_key)
+    }
+
+    /// The most keys.
+    pub(super) const fn max_keys(&self) -> usize {
+        match self {
+            Self::Account(_) => MAX_KEYS,
+            Self::ServerKey(_) => MAX_KEYS_OF_SERVER_KEY,
+        }
+    }
+}
 
 /// A creating mutation with a client's key, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +115,15 @@ mod tests {
             let row = check_key(key).expect_err(key);
             assert_eq!((row.code, row.path), (UserErrorCode::InvalidInput, vec!["idempotencyKey"]), "{key}");
         }
+    }
+
+    #[test]
+    fn an_owner_is_found_by_its_tag() {
+        for owner in [KeyOwner::Account(UserId(42)), KeyOwner::server_key("shop")] {
+            assert_eq!(KeyOwner::of_tag(&owner.tag()), Some(owner));
+        }
+        assert_ne!(KeyOwner::server_key("shop"), KeyOwner::server_key("Shop"));
+        assert_eq!(KeyOwner::of_tag("shop"), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The use cases of idempotency keys.
 
-use super::model::{Bound, IdempotentRequest};
+use super::model::{Bound, IdempotentRequest, KeyOwner};
 use super::store;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
@@ -12,24 +12,24 @@ use crate::base::ids::UserId;
 ///
 /// # Errors
 /// `IDEMPOTENCY_MISMATCH` if the first request had other input; `UNAUTHENTICATED` if the account is deleted.
-pub async fn bind(app: &App, account: UserId, request: &IdempotentRequest, id: u64) -> Outcome<u64> {
-    bind_with_result(app, account, request, id).await.map(|bound| bound.id)
+pub async fn bind(app: &App, owner: impl Into<KeyOwner>, request: &IdempotentRequest, id: u64) -> Outcome<u64> {
+    bind_with_result(app, owner, request, id).await.map(|bound| bound.id)
 }
 
 /// As [`bind`], with the result that [`complete`] has stored.
 ///
 /// # Errors
 /// As [`bind`].
-pub async fn bind_with_result(app: &App, account: UserId, request: &IdempotentRequest, id: u64) -> Outcome<Bound> {
-    let found = store::bind(app.db(), account, request, id, app.now()).await?;
+pub async fn bind_with_result(app: &App, owner: impl Into<KeyOwner>, request: &IdempotentRequest, id: u64) -> Outcome<Bound> {
+    let found = store::bind(app.db(), &owner.into(), request, id, app.now()).await?;
     let (fingerprint, bound) = found.ok_or(Error::Unauthenticated)?;
     if fingerprint == request.fingerprint { Ok(bound) } else { Err(mismatch().into()) }
 }
 
 /// Stores the result of a request, a number above 0. Then [`bind_with_result`] returns it to a repeated request, and the key is not released. One script. If
 /// it fails, a repeated request executes the steps again.
-pub async fn complete(app: &App, account: UserId, request: &IdempotentRequest, id: u64, result: u64) {
-    if let Err(error) = store::complete(app.db(), account, request, id, result).await {
+pub async fn complete(app: &App, owner: impl Into<KeyOwner>, request: &IdempotentRequest, id: u64, result: u64) {
+    if let Err(error) = store::complete(app.db(), &owner.into(), request, id, result).await {
         tracing::warn!(%error, "the result of a request with an idempotency key was not stored");
     }
 }
@@ -38,8 +38,8 @@ pub async fn complete(app: &App, account: UserId, request: &IdempotentRequest, i
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn release(app: &App, account: UserId, request: &IdempotentRequest, id: u64) -> Result<(), Error> {
-    store::release(app.db(), account, request, id).await
+pub async fn release(app: &App, owner: impl Into<KeyOwner>, request: &IdempotentRequest, id: u64) -> Result<(), Error> {
+    store::release(app.db(), &owner.into(), request, id).await
 }
 
 /// Deletes all keys of a deleted account. One command.
@@ -47,16 +47,17 @@ pub async fn release(app: &App, account: UserId, request: &IdempotentRequest, id
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, account: UserId) -> Result<bool, Error> {
-    store::purge(app.db(), account).await?;
+    store::purge(app.db(), &account.into()).await?;
     Ok(false)
 }
 
-/// Repairs the keys of an account: both hashes agree, and a value that cannot be parsed is deleted, so that its key can be used again.
+/// Repairs the keys of the owner with this hash tag: both hashes agree, and a value that cannot be parsed is deleted, so that its key can be used again.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn repair(app: &App, account: UserId) -> Result<(), Error> {
-    store::repair(app.db(), account, app.now()).await
+pub async fn repair(app: &App, tag: &str) -> Result<(), Error> {
+    let Some(owner) = KeyOwner::of_tag(tag) else { return Ok(()) };
+    store::repair(app.db(), &owner, app.now()).await
 }
 
 fn mismatch() -> UserError {

@@ -1,10 +1,9 @@
 //! The idempotency keys' access to Redis.
 
 use super::keys;
-use super::model::{Bound, IdempotentRequest, KEY_TTL, MAX_KEYS};
+use super::model::{Bound, IdempotentRequest, KEY_TTL, KeyOwner};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
-use crate::base::ids::UserId;
 use crate::db::Db;
 use crate::db::script::{Call, Script};
 use crate::domains::users::user_key;
@@ -21,14 +20,17 @@ const PAGE: usize = 1_000;
 /// Binds a key to `id`, unless it is bound already; returns the fingerprint and the value that it is bound to. `None` if the account is deleted. One script.
 pub(super) async fn bind(
     db: &Db,
-    account: UserId,
+    owner: &KeyOwner,
     request: &IdempotentRequest,
     id: u64,
     now: Millis,
 ) -> Result<Option<(String, Bound)>, Error> {
-    let keys = [keys::bindings(account), keys::times(account), user_key(account)];
-    let call = Call::new(&BIND_KEY, keys).arg(&request.digest).arg(bound_value(request, id));
-    let bound: String = db.call(call.arg(now).arg(KEY_TTL).arg(MAX_KEYS)).await?;
+    let mut keys = vec![keys::bindings(owner), keys::times(owner)];
+    if let KeyOwner::Account(account) = owner {
+        keys.push(user_key(*account));
+    }
+    let call = Call::with_keys(&BIND_KEY, keys).arg(&request.digest).arg(bound_value(request, id));
+    let bound: String = db.call(call.arg(now).arg(KEY_TTL).arg(owner.max_keys())).await?;
     if bound.is_empty() {
         return Ok(None);
     }
@@ -39,29 +41,29 @@ pub(super) async fn bind(
 }
 
 /// Stores the result of a key that is bound to exactly this input and `id`. One script.
-pub(super) async fn complete(db: &Db, account: UserId, request: &IdempotentRequest, id: u64, result: u64) -> Result<(), Error> {
-    let call = Call::new(&COMPLETE_KEY, [keys::bindings(account)]).arg(&request.digest);
+pub(super) async fn complete(db: &Db, owner: &KeyOwner, request: &IdempotentRequest, id: u64, result: u64) -> Result<(), Error> {
+    let call = Call::new(&COMPLETE_KEY, [keys::bindings(owner)]).arg(&request.digest);
     db.call::<u64>(call.arg(bound_value(request, id)).arg(result)).await.map(drop)
 }
 
 /// Releases a key that is bound to exactly this input and `id`. One script.
-pub(super) async fn release(db: &Db, account: UserId, request: &IdempotentRequest, id: u64) -> Result<(), Error> {
-    let call = Call::new(&RELEASE_KEY, [keys::bindings(account), keys::times(account)]);
+pub(super) async fn release(db: &Db, owner: &KeyOwner, request: &IdempotentRequest, id: u64) -> Result<(), Error> {
+    let call = Call::new(&RELEASE_KEY, [keys::bindings(owner), keys::times(owner)]);
     db.call::<u64>(call.arg(&request.digest).arg(bound_value(request, id))).await.map(drop)
 }
 
 /// Deletes all keys of an account. One command.
-pub(super) async fn purge(db: &Db, account: UserId) -> Result<(), Error> {
-    let keys = [keys::bindings(account), keys::times(account)];
+pub(super) async fn purge(db: &Db, owner: &KeyOwner) -> Result<(), Error> {
+    let keys = [keys::bindings(owner), keys::times(owner)];
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }
 
 /// Makes both hashes of an account agree, deletes what cannot be parsed, and then the oldest above the bound. One script per digest, in pages of a
 /// thousand.
-pub(super) async fn repair(db: &Db, account: UserId, now: Millis) -> Result<(), Error> {
-    let (bindings, times) = (keys::bindings(account), keys::times(account));
+pub(super) async fn repair(db: &Db, owner: &KeyOwner, now: Millis) -> Result<(), Error> {
+    let (bindings, times) = (keys::bindings(owner), keys::times(owner));
     let repairs = |digests: Vec<Vec<u8>>| {
-        let keys = || [keys::bindings(account), keys::times(account)];
+        let keys = || [keys::bindings(owner), keys::times(owner)];
         digests.into_iter().map(|it| Call::new(&REPAIR_KEY, keys()).arg(it).arg(now).arg(KEY_TTL)).collect::<Vec<_>>()
     };
     let mut cursor = "0".to_owned();
@@ -80,7 +82,7 @@ pub(super) async fn repair(db: &Db, account: UserId, now: Millis) -> Result<(), 
         let page = cmd("ZRANGE").arg(&times).arg(from).arg(from + PAGE - 1).take();
         db.call_many(repairs(db.read(page).await?)).await?;
     }
-    let over = db.read::<usize>(cmd("ZCARD").arg(&times).take()).await?.saturating_sub(MAX_KEYS).min(PAGE);
+    let over = db.read::<usize>(cmd("ZCARD").arg(&times).take()).await?.saturating_sub(owner.max_keys()).min(PAGE);
     if over > 0 {
         let oldest: Vec<Vec<u8>> = db.read(cmd("ZRANGE").arg(&times).arg(0).arg(over - 1).take()).await?;
         let commands = vec![cmd("HDEL").arg(&bindings).arg(&oldest).take(), cmd("ZREM").arg(&times).arg(&oldest).take()];

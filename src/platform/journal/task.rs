@@ -141,6 +141,9 @@ pub enum Task {
         /// The logins that it had before.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         former: Vec<String>,
+        /// The digest of its external id.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        external_id: Option<String>,
     },
     /// A change of a login: the claims of the logins are derived from whether the account has made the change.
     Login {
@@ -290,6 +293,11 @@ pub enum Task {
 }
 
 impl Task {
+    /// An account without former logins and without an external id.
+    pub const fn account(user: UserId, login: String) -> Self {
+        Self::Account { user, login, former: Vec::new(), external_id: None }
+    }
+
     /// A change of a chat: the lists of its members, and what is published of it beside its rows.
     pub const fn chat_change(chat: ChatId, events: Vec<ChatEvent>) -> Self {
         Self::Chat { chat, former: Vec::new(), events }
@@ -367,7 +375,10 @@ mod tests {
             (Task::Comment { author: user, comment }, r#"{"Comment":{"author":1,"comment":{"status":2,"number":3}}}"#),
             (Task::Branch { author: None, comment }, r#"{"Branch":{"author":null,"comment":{"status":2,"number":3}}}"#),
             (Task::Thread { status }, r#"{"Thread":{"status":2}}"#),
-            (Task::Account { user, login: "ada".into(), former: vec![] }, r#"{"Account":{"user":1,"login":"ada"}}"#),
+            (
+                Task::Account { user, login: "ada".into(), former: vec![], external_id: None },
+                r#"{"Account":{"user":1,"login":"ada"}}"#,
+            ),
             (
                 Task::Session { user, digest: "d".into(), is_revoked: true, epoch: None },
                 r#"{"Session":{"user":1,"digest":"d","ends":true}}"#,

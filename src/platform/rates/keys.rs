@@ -17,9 +17,8 @@ pub(super) fn rate(limit: Limit, subject: Subject) -> String {
         Subject::Account(id) => id.0.to_string(),
         Subject::Address(network) => written(network, 64),
         Subject::Site(network) => written(network, 48),
-        Subject::Login(digest) | Subject::LoginFrom(digest) | Subject::Device(digest) | Subject::Mail(digest) => {
-            URL_SAFE_NO_PAD.encode(digest)
-        }
+        Subject::Login(digest) | Subject::LoginFrom(digest) | Subject::Device(digest) => URL_SAFE_NO_PAD.encode(digest),
+        Subject::Mail(digest) | Subject::ServerKey(digest) => URL_SAFE_NO_PAD.encode(digest),
     };
     format!("rate:{{{tag}}}:{}", limit.name())
 }
@@ -44,7 +43,7 @@ pub(super) fn parse(key: &str) -> Option<Limit> {
         ChargedTo::Account => is_account(),
         ChargedTo::Address => is_address() || is_site(),
         ChargedTo::AccountOrAddress => is_account() || is_address(),
-        ChargedTo::Login | ChargedTo::LoginAndAddress | ChargedTo::Device => audit::is_digest(tag, 22),
+        ChargedTo::Login | ChargedTo::LoginAndAddress | ChargedTo::Device | ChargedTo::ServerKey => audit::is_digest(tag, 22),
         ChargedTo::Mail => is_account() || audit::is_digest(tag, 22),
     };
     fits.then_some(limit)
@@ -66,6 +65,7 @@ mod tests {
             (Limit::SignUps, address("2001:db8::1:2"), "rate:{2001:db8::/64}:sign-ups"),
             (Limit::LogInsFromAddress, address("::1"), "rate:{::/64}:log-ins-from-address"),
             (Limit::SignUps, site("2001:db8:1:2::3"), "rate:{2001:db8:1::/48}:sign-ups"),
+            (Limit::Keys, Subject::ServerKey([0; 16]), "rate:{AAAAAAAAAAAAAAAAAAAAAA}:keys"),
             (Limit::LogInsOfAccount, Subject::login("Ada"), "rate:{_e5DDUC9V97qwYbNl5ADPQ}:log-ins-of-account"),
         ] {
             assert_eq!((rate(limit, subject).as_str(), parse(key)), (key, Some(limit)));

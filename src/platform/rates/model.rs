@@ -25,6 +25,8 @@ pub enum Subject {
     Device([u8; 16]),
     /// A mail address, by its digest.
     Mail([u8; 16]),
+    /// A server key, by the digest of its name.
+    ServerKey([u8; 16]),
 }
 
 /// An address as a subject of limits: an IPv4 address or an IPv6 /64, since a customer gets at least that.
@@ -113,6 +115,19 @@ impl Subject {
     /// A mail address.
     pub fn mail(address: &EmailDigest) -> Self {
         Self::Mail(half_digest(&[b"mail", address.as_str().as_bytes()]))
+    }
+
+    /// The server key with this name.
+    pub fn server_key(name: &str) -> Self {
+        Self::ServerKey(half_digest(&[b"server key", name.as_bytes()]))
+    }
+
+    /// The limit that the requests of this subject are charged to.
+    pub const fn limit_of_requests(self) -> Limit {
+        match self {
+            Self::ServerKey(_) => Limit::Keys,
+            _ => Limit::Requests,
+        }
     }
 
     /// The subject of a client: the account, or without one the address; `None` if both are unknown.

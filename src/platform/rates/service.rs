@@ -103,7 +103,8 @@ async fn take_with_debt(
 /// Charges a request out of the lease; a cost above a full bucket takes a full bucket. No round trip for most requests, one per hundredth of a
 /// bucket. If Redis is unavailable, the request is not charged.
 pub async fn charge_request(app: &App, leases: &Leases, subject: Option<Subject>, cost: u64) -> RateLimitDecision {
-    charge_leased(app, leases, Limit::Requests, subject, cost).await
+    let limit = subject.map_or(Limit::Requests, Subject::limit_of_requests);
+    charge_leased(app, leases, limit, subject, cost).await
 }
 
 /// Charges the estimate of an operation as [`charge_request`] does, and returns the charge for its work beyond the estimate.
@@ -117,7 +118,9 @@ pub async fn charge_operation(
     let payer = match (decision, subject, &app.config().rates) {
         (RateLimitDecision::Denied(..), _, _) => None,
         // Also if the estimate was not charged because Redis was unavailable: a subscription lasts for hours.
-        (_, Some(subject), Some(rates)) => Some(Payer { leases: leases.clone(), subject, quota: rates.quota(Limit::Requests) }),
+        (_, Some(subject), Some(rates)) => {
+            Some(Payer { leases: leases.clone(), subject, quota: rates.quota(subject.limit_of_requests()) })
+        }
         _ => None,
     };
     (decision, OperationCharge::new(app, cost as u64, payer, matches!(decision, RateLimitDecision::Allowed(_))))
@@ -174,7 +177,7 @@ pub async fn purge(app: &App, account: UserId) -> Result<bool, Error> {
     let of = |limit: Limit| match limit.charged_to() {
         ChargedTo::Account | ChargedTo::AccountOrAddress | ChargedTo::Mail => Some((limit, Subject::Account(account))),
         ChargedTo::Login => Some((limit, Subject::logins_of(account))),
-        ChargedTo::Address | ChargedTo::LoginAndAddress | ChargedTo::Device => None,
+        ChargedTo::Address | ChargedTo::LoginAndAddress | ChargedTo::Device | ChargedTo::ServerKey => None,
     };
     store::purge(app.db(), &Limit::ALL.into_iter().filter_map(of).collect::<Vec<_>>()).await?;
     Ok(false)

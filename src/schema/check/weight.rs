@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// Lists that are not connections, with their usual number of items: those of the introspection, and lists with a limit of their own.
-const LISTS: [(&str, usize); 15] = [
+const LISTS: [(&str, usize); 16] = [
     ("types", 20),
     ("fields", 5),
     ("args", 2),
@@ -23,6 +23,7 @@ const LISTS: [(&str, usize); 15] = [
     ("possibleTypes", 2),
     ("directives", 5),
     ("viewerSessions", 10),
+    ("identities", 1),
     ("pinnedStatuses", MAX_PINS),
     ("invalidClicksByReason", 7),
     ("rates", Limit::ALL.len()),
@@ -145,7 +146,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// All fields with texts, and the approximate maximum of their bytes.
-    const TEXT_FIELDS: [(&str, usize); 34] = [
+    const TEXT_FIELDS: [(&str, usize); 36] = [
         ("avatarUrl", users::URL_BYTES),
         ("bannerUrl", users::URL_BYTES),
         ("bio", 1_536),
@@ -158,6 +159,7 @@ mod tests {
         ("endCursor", 256),
         ("gender", users::GENDER_BYTES),
         ("impressionToken", 256),
+        ("issuer", 2_048),
         ("key", 64),
         ("location", users::LOCATION_BYTES),
         ("login", 30),
@@ -169,6 +171,7 @@ mod tests {
         ("serverKey", 64),
         ("startCursor", 256),
         ("statusEventsSyncCursor", 256),
+        ("subject", 200),
         ("syncCursor", 512),
         ("targetUrl", 2_048),
         ("token", 512),

@@ -109,6 +109,7 @@ pub(in crate::server) async fn reserve(
     headers: HeaderMap,
 ) -> Response {
     let reserved = async {
+        auth::refuse_server_key(&headers).map_err(|error| RequestError::from(&error))?;
         let context = within(state.edge.request_timeout, auth::context(&state.app, &headers, address)).await;
         let context = context.unwrap_or(Err(Error::DeadlineExceeded)).map_err(|error| RequestError::from(&error))?;
         take_slot(&state, &context).map(|slot| begin(&state, &context, slot))
@@ -191,9 +192,9 @@ impl ReservedOperation {
     /// # Errors
     /// `STREAM_NOT_FOUND`: the error does not reveal to other clients that the stream exists.
     pub(in crate::server) fn check_owner(&self, context: &Request) -> Result<(), RequestError> {
-        // The session, not the account alone: the stream ends with the session that has reserved it.
-        let session = |viewer: &Viewer| viewer.session;
-        let is_owner = self.reserved.viewer.as_ref().map(session) == context.viewer.as_ref().map(session);
+        // The session, not the account alone: the stream ends with the session that has reserved it. JWTs of an account have none, and replace each other.
+        let owner = |viewer: &Viewer| (viewer.user, viewer.session());
+        let is_owner = self.reserved.viewer.as_ref().map(owner) == context.viewer.as_ref().map(owner);
         if is_owner { Ok(()) } else { Err(not_found()) }
     }
 
@@ -240,6 +241,7 @@ impl ReservedOperation {
 /// DELETE: ends an operation of a stream.
 pub(in crate::server) async fn complete(Extract(state): Extract<State>, headers: HeaderMap, uri: axum::http::Uri) -> Response {
     let completed = || {
+        auth::refuse_server_key(&headers).map_err(|error| RequestError::from(&error))?;
         let reserved = state.reservations.find(&token(&headers, uri.query()).ok_or_else(not_found)?)?;
         let missing = || RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "`operationId` is missing.");
         reserved.operations.cancel(&named(uri.query()).operation_id.ok_or_else(missing)?);

@@ -30,7 +30,7 @@ impl CloseReason {
 
     /// The client has sent an operation before `connection_init` was acknowledged.
     pub(super) const UNAUTHORIZED: Self = Self::new(4401, "Unauthorized");
-    /// The token names no live session, or the session has ended.
+    /// The token names no live session, or the session has ended; or it is a server key.
     pub(super) const FORBIDDEN: Self = Self::new(4403, "Forbidden");
     /// The client requests another sub-protocol.
     pub(super) const PROTOCOL: Self = Self::new(4406, "Subprotocol not acceptable");

@@ -2,18 +2,19 @@
 
 use super::close::CloseReason;
 use crate::base::deadline::within;
+use crate::base::error::Error;
 use crate::base::viewer::Viewer;
-use crate::domains::sessions::service;
 use crate::server::json::Object;
 use crate::server::{State, auth};
 use async_graphql::Value;
 use axum::http::HeaderValue;
+use std::sync::Arc;
 
 /// The identity of a client.
 pub(super) struct Identity {
-    /// The session's token. Each operation verifies it again.
+    /// The token of a session, or a JWT. Each operation verifies it again.
     pub(super) token: Option<String>,
-    /// The viewer when the socket was opened; `None` without a session.
+    /// The viewer when the token was sent; `None` without one.
     pub(super) viewer: Option<Viewer>,
 }
 
@@ -33,17 +34,34 @@ pub(super) fn authorization(payload: Object, header: Option<HeaderValue>) -> Res
     }
 }
 
-/// Finds the session of a token. Cost: one HGETALL.
+/// Finds the viewer of a token. Cost: that of [`auth::viewer`].
 ///
 /// # Errors
-/// `Forbidden` for a token without a live session; `Try again later` when the storage does not respond.
+/// `Forbidden` for a token that is refused; `Try again later` when the storage does not respond.
 pub(super) async fn resolve(state: State, authorization: Option<String>) -> Result<Identity, CloseReason> {
     let Some(authorization) = authorization else { return Ok(Identity { token: None, viewer: None }) };
     let token = auth::bearer(&authorization).ok_or(CloseReason::FORBIDDEN)?;
     let since = state.app.db().read_barrier();
-    match within(state.edge.request_timeout, service::viewer(&state.app, since, token)).await {
-        Ok(Ok(Some(viewer))) => Ok(Identity { token: Some(token.to_owned()), viewer: Some(viewer) }),
-        Ok(Ok(None)) => Err(CloseReason::FORBIDDEN),
+    match within(state.edge.request_timeout, auth::viewer(&state.app, since, token)).await {
+        Ok(Ok(viewer)) => Ok(Identity { token: Some(token.to_owned()), viewer: Some(viewer) }),
+        Ok(Err(error)) if is_refusal(&error) => Err(CloseReason::FORBIDDEN),
         Ok(Err(_)) | Err(_) => Err(CloseReason::TRY_AGAIN),
     }
+}
+
+/// Whether a token is refused, and not just unverified.
+pub(super) const fn is_refusal(error: &Error) -> bool {
+    matches!(error, Error::InvalidToken | Error::NotProvisioned)
+}
+
+/// Resolves a fresher JWT that a client of a socket has sent: of the account of the one in use, and not ending before it. `None` if it is refused.
+pub(super) async fn refresh(state: State, authorization: String, current: Arc<Identity>) -> Option<Identity> {
+    let viewer = current.viewer.as_ref()?;
+    let expires_at = viewer.jwt()?.expires_at;
+    let fresher = resolve(state, Some(authorization)).await.ok()?;
+    let is_fresher = fresher
+        .viewer
+        .as_ref()
+        .is_some_and(|fresher| fresher.user == viewer.user && fresher.jwt().is_some_and(|token| token.expires_at >= expires_at));
+    is_fresher.then_some(fresher)
 }

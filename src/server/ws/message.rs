@@ -1,6 +1,8 @@
 //! The messages of `graphql-transport-ws`.
 
 use super::close::CloseReason;
+use crate::base::clock::Millis;
+use crate::schema::DateTime;
 use crate::server::json::{self, Object};
 use crate::server::live::{OutgoingMessage, QueuedMessage};
 use serde::Deserialize;
@@ -84,6 +86,15 @@ const ECHO: usize = 1 << 10;
 pub(super) fn pong(payload: Option<Object>) -> String {
     let text = payload.map(|payload| json!({ "type": "pong", "payload": payload }).to_string());
     text.filter(|text| text.len() <= ECHO).unwrap_or_else(|| r#"{"type":"pong"}"#.into())
+}
+
+/// The reply to a ping with a JWT: accepted until a time, or refused.
+pub(super) fn authorization_pong(accepted_until: Option<Millis>) -> String {
+    let payload = match accepted_until {
+        Some(time) => json!({ "authorization": "accepted", "expiresAt": DateTime(time).to_string() }),
+        None => json!({ "authorization": "refused" }),
+    };
+    json!({ "type": "pong", "payload": payload }).to_string()
 }
 
 /// The `error` message of an operation that does not begin.

@@ -57,6 +57,7 @@ async fn opened(state: &State, parts: &mut Parts) -> Result<Response, RequestErr
         id,
         address,
         agent: auth::agent(&parts.headers),
+        is_refused: auth::refuse_server_key(&parts.headers).is_err(),
         authorization: parts.headers.get(header::AUTHORIZATION).cloned(),
         slot,
         connection: parts.extensions.get::<ConnectionGuard>().cloned(),

@@ -1,6 +1,6 @@
 //! An operation on a socket: its start, its results and its end.
 
-use super::identity::Identity;
+use super::identity::{Identity, is_refusal};
 use super::socket::SocketShared;
 use crate::base::deadline::within;
 use crate::base::error::Error;
@@ -8,8 +8,8 @@ use crate::base::metrics::OperationKind;
 use crate::base::request::Request;
 use crate::base::viewer::Viewer;
 use crate::db::ReadBarrier;
-use crate::domains::sessions::service;
 use crate::platform::rates::Subject;
+use crate::server::auth;
 use crate::server::graphql_request::GraphqlRequest;
 use crate::server::live::{OperationHandle, OutgoingMessage, RunningOperation};
 use crate::server::operation::{Operation, OperationError};
@@ -45,7 +45,7 @@ pub(super) async fn run(
 
 async fn work(
     shared: &SocketShared,
-    identity: &Identity,
+    identity: &Arc<Identity>,
     graphql_request: Result<GraphqlRequest, RequestError>,
     handle: &Arc<OperationHandle>,
 ) -> Result<(), OperationError> {
@@ -59,7 +59,7 @@ async fn work(
 
 async fn start(
     shared: &SocketShared,
-    identity: &Identity,
+    identity: &Arc<Identity>,
     graphql_request: Result<GraphqlRequest, RequestError>,
 ) -> Result<RunningOperation, OperationError> {
     shared.state.unread.check(shared.address)?;
@@ -73,15 +73,15 @@ async fn start(
     Ok(RunningOperation::admit(permit, &shared.state, &shared.id, operation, &context, "ws").await?)
 }
 
-/// Returns the current viewer. Where the session has ended, the operation fails and the socket is closed.
-async fn viewer(shared: &SocketShared, identity: &Identity, since: ReadBarrier) -> Result<Option<Viewer>, Error> {
+/// Returns the current viewer. Where the session or JWT has ended, the operation fails and the socket is closed.
+async fn viewer(shared: &SocketShared, first: &Arc<Identity>, since: ReadBarrier) -> Result<Option<Viewer>, Error> {
+    let identity = shared.current(first);
     let Some(token) = &identity.token else { return Ok(None) };
-    let found = within(shared.state.edge.request_timeout, service::viewer(&shared.state.app, since, token)).await;
-    match found.map_err(|_| Error::DeadlineExceeded)?? {
-        Some(viewer) => Ok(Some(viewer)),
-        None => {
+    let found = within(shared.state.edge.request_timeout, auth::viewer(&shared.state.app, since, token)).await;
+    found.map_err(|_| Error::DeadlineExceeded)?.map(Some).inspect_err(|error| {
+        // A fresher JWT may have replaced an expired one meanwhile: then only the operation fails.
+        if is_refusal(error) && Arc::ptr_eq(&identity, &shared.current(first)) {
             shared.forbidden.cancel();
-            Err(Error::InvalidToken)
         }
-    }
+    })
 }

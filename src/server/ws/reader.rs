@@ -6,6 +6,7 @@ use super::identity::{self, Identity};
 use super::message::{self, ACK};
 use super::operation;
 use super::socket::{SocketEnd, SocketShared};
+use crate::base::viewer::Viewer;
 use crate::domains::streaming::service as streaming;
 use crate::platform::rates::Subject;
 use crate::server::config::LiveConfig;
@@ -13,6 +14,7 @@ use crate::server::graphql_request;
 use crate::server::json::Object;
 use crate::server::live::{BeginError, LiveSlot, SlotKind};
 use crate::server::response::RequestError;
+use async_graphql::Value;
 use axum::extract::ws::{Message, WebSocket};
 use axum::http::{HeaderValue, StatusCode};
 use futures_util::future::{BoxFuture, pending};
@@ -27,14 +29,19 @@ use tokio::time::{Instant, sleep_until};
 /// meanwhile are read first.
 const MAX_LATENESS: Duration = Duration::from_millis(250);
 
+/// The member of a ping with a fresher JWT, as of `connection_init`.
+const AUTHORIZATION: &str = "authorization";
+
 /// The reading half.
 pub(super) struct SocketReader {
     shared: Arc<SocketShared>,
     authorization: Option<HeaderValue>,
     slot: LiveSlot,
     identity: IdentityState,
-    /// Completes when the viewer's session ends.
+    /// Completes when the viewer's session or JWT ends.
     ended: BoxFuture<'static, ()>,
+    /// The verification of a fresher JWT.
+    refreshing: Option<BoxFuture<'static, Option<Identity>>>,
     budget: MessageBucket,
     ping_at: Instant,
     pong_by: Option<Instant>,
@@ -66,7 +73,8 @@ impl SocketReader {
         let (now, live) = (Instant::now(), &shared.state.edge.live);
         let budget = MessageBucket::new(live.messages_per_second, live.message_burst, now);
         let (identity, ping_at) = (IdentityState::Awaited(now + live.init_timeout), now + live.ping_every);
-        Self { shared, authorization, slot, identity, ended: pending().boxed(), budget, ping_at, pong_by: None, started: 0 }
+        let (ended, refreshing, pong_by) = (pending().boxed(), None, None);
+        Self { shared, authorization, slot, identity, ended, refreshing, budget, ping_at, pong_by, started: 0 }
     }
 
     /// Returns the number of operations that were started.
@@ -92,6 +100,7 @@ impl SocketReader {
                     None => return SocketEnd::Disconnected,
                 },
                 identity = self.identity.resolved() => identity.and_then(|identity| self.identity(identity)),
+                refreshed = completed(&mut self.refreshing) => self.refreshed(refreshed),
                 () = sleep_until(next_deadline) => self.handle_deadline(),
                 () = &mut self.ended => Err(CloseReason::FORBIDDEN),
                 () = shared.forbidden.cancelled() => Err(CloseReason::FORBIDDEN),
@@ -160,6 +169,9 @@ impl SocketReader {
     fn message(&mut self, text: &str) -> Result<(), CloseReason> {
         match message::read(text)? {
             message::Message::Init(payload) => return self.init(payload.unwrap_or_default()),
+            message::Message::Ping(Some(payload)) if payload.has_ignoring_case(AUTHORIZATION) => {
+                return self.reauthorize(payload);
+            }
             message::Message::Ping(payload) => return self.send(Message::text(message::pong(payload))),
             message::Message::Pong => {}
             message::Message::Subscribe(id, payload) => return self.subscribe(id, payload),
@@ -184,11 +196,41 @@ impl SocketReader {
         if let Some(viewer) = &identity.viewer {
             let (live, account) = (&self.shared.state.live, Some(Subject::Account(viewer.user)));
             self.slot = live.slots.take(SlotKind::Socket, account, self.live().account_sockets).ok_or(CloseReason::SOCKETS)?;
-            let (app, viewer) = (self.shared.state.app.clone(), viewer.clone());
-            self.ended = async move { streaming::wait_for_session_end(&app, &viewer).await }.boxed();
+            self.watch_end(viewer.clone());
         }
         self.identity = IdentityState::Known(Arc::new(identity));
         self.send(Message::text(ACK))
+    }
+
+    /// Ends the socket when the viewer's session or JWT ends.
+    fn watch_end(&mut self, viewer: Viewer) {
+        let app = self.shared.state.app.clone();
+        self.ended = async move { streaming::wait_for_credential_end(&app, &viewer).await }.boxed();
+    }
+
+    /// Verifies a fresher JWT of a ping, while messages are read. One at a time.
+    fn reauthorize(&mut self, payload: Object) -> Result<(), CloseReason> {
+        match (&self.identity, payload.take_ignoring_case(AUTHORIZATION)) {
+            (IdentityState::Known(current), Some(Value::String(authorization))) if self.refreshing.is_none() => {
+                let refreshed = identity::refresh(self.shared.state.clone(), authorization, current.clone());
+                self.refreshing = Some(refreshed.boxed());
+                Ok(())
+            }
+            _ => self.send(Message::text(message::authorization_pong(None))),
+        }
+    }
+
+    /// Replaces the JWT by a fresher one; the one before stays in use if that was refused.
+    fn refreshed(&mut self, refreshed: Option<Identity>) -> Result<(), CloseReason> {
+        self.refreshing = None;
+        let viewer = refreshed.as_ref().and_then(|identity| identity.viewer.clone());
+        let expires_at = viewer.as_ref().and_then(|viewer| viewer.jwt()).map(|token| token.expires_at);
+        if let (Some(identity), Some(viewer)) = (refreshed.map(Arc::new), viewer) {
+            self.watch_end(viewer);
+            self.shared.refresh(identity.clone());
+            self.identity = IdentityState::Known(identity);
+        }
+        self.send(Message::text(message::authorization_pong(expires_at)))
     }
 
     fn subscribe(&mut self, id: String, payload: &str) -> Result<(), CloseReason> {
@@ -225,6 +267,14 @@ impl SocketReader {
             // Without a writer the socket is ending anyway.
             Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
         }
+    }
+}
+
+/// Waits for the result of a future, if there is one.
+async fn completed<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
+    match future {
+        Some(future) => future.await,
+        None => pending().await,
     }
 }
 

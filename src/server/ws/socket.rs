@@ -1,6 +1,7 @@
 //! A WebSocket connection: its reader, its writer and its end.
 
 use super::close::CloseReason;
+use super::identity::Identity;
 use super::reader::SocketReader;
 use super::{PROTOCOL, writer};
 use crate::base::metrics::GaugeGuard;
@@ -12,7 +13,7 @@ use axum::extract::ws::{Message, WebSocket};
 use axum::http::HeaderValue;
 use futures_util::{SinkExt, StreamExt};
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
@@ -27,6 +28,8 @@ pub(super) struct Socket {
     pub(super) id: RequestId,
     pub(super) address: Option<IpAddr>,
     pub(super) agent: Option<String>,
+    /// Whether the handshake has a server key, which sockets do not accept.
+    pub(super) is_refused: bool,
     /// The handshake's header: browsers cannot send one.
     pub(super) authorization: Option<HeaderValue>,
     /// Its slot among the sockets of its address, until it has a session.
@@ -48,6 +51,21 @@ pub(super) struct SocketShared {
     pub(super) control: mpsc::Sender<Message>,
     /// Cancelled when an operation finds that the session has ended.
     pub(super) forbidden: CancellationToken,
+    /// The identity with the last fresher JWT that the client has sent.
+    pub(super) refreshed: Mutex<Option<Arc<Identity>>>,
+}
+
+impl SocketShared {
+    /// The identity in use: `first`, that of `connection_init`, or the last fresher one of the same account.
+    pub(super) fn current(&self, first: &Arc<Identity>) -> Arc<Identity> {
+        let refreshed = self.refreshed.lock().unwrap_or_else(PoisonError::into_inner);
+        refreshed.as_ref().unwrap_or(first).clone()
+    }
+
+    /// Replaces the identity in use.
+    pub(super) fn refresh(&self, identity: Arc<Identity>) {
+        *self.refreshed.lock().unwrap_or_else(PoisonError::into_inner) = Some(identity);
+    }
 }
 
 /// The reason for the end of a socket.
@@ -74,7 +92,7 @@ struct OpenSocket {
 impl Socket {
     /// Serves the socket until it ends.
     pub(super) async fn run(self, stream: WebSocket) {
-        let Self { state, id, address, agent, authorization, slot, connection } = self;
+        let Self { state, id, address, agent, is_refused, authorization, slot, connection } = self;
         let began = Instant::now();
         let (metric, open) = (state.app.metrics().live_stream("ws"), state.live.open());
         let _holding = OpenSocket { _kept: connection, _metric: metric, _open: open };
@@ -83,9 +101,21 @@ impl Socket {
         let (reader, (control, mut controls)) = (state.unread.reader(address), mpsc::channel(MAX_CONTROLS));
         let (disconnected, (out, mut messages)) = (reader.disconnected().clone(), queue(reader));
         let (operations, forbidden) = (Operations::default(), CancellationToken::new());
-        let shared = Arc::new(SocketShared { state, id, address, agent, operations, out, control, forbidden });
+        let shared = Arc::new(SocketShared {
+            state,
+            id,
+            address,
+            agent,
+            operations,
+            out,
+            control,
+            forbidden,
+            refreshed: Mutex::default(),
+        });
         let mut reader = SocketReader::new(shared.clone(), authorization, slot);
-        let end = if supports_protocol {
+        let end = if is_refused {
+            SocketEnd::Close(CloseReason::FORBIDDEN)
+        } else if supports_protocol {
             tokio::select! {
                 end = reader.run(&mut frames) => end,
                 end = writer::run(&mut sink, &mut controls, &mut messages, &shared) => end,

@@ -45,7 +45,7 @@ impl World {
     }
 
     fn request(&self, user: UserId) -> Request {
-        let viewer = Viewer { user, session: SessionId(1), digest: String::new() };
+        let viewer = Viewer::of_session(user, SessionId(1), String::new());
         Request::new(self.bed.app.clone(), Some(viewer), None, None)
     }
 

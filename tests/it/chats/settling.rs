@@ -139,7 +139,7 @@ async fn a_block_declines_a_request_that_is_cut_off_anywhere() {
         app.redis.restore(&before);
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;
         let crashing = process(&app, crash_proxy.port).await;
-        let viewer = Viewer { user: ada.user_id(), session: SessionId(1), digest: String::new() };
+        let viewer = Viewer::of_session(ada.user_id(), SessionId(1), String::new());
         let loaders = Request::new(crashing.clone(), Some(viewer), None, None).loaders();
         let new = NewMessage { chat: chat.clone(), text: "one".into(), reply_to: None, idempotency_key: None };
         let _ = chats::send(&crashing, &loaders, ada.user_id(), new).await;

@@ -201,8 +201,9 @@ async fn an_account_with_many_threads_is_deleted_in_small_passes() {
     accounts::delete_unchecked(&app.app, people[1], "c1").await.expect("the account is deleted");
     let mut progress = Some(Progress::default());
     let settle = async || {
-        progress =
-            accounts::settle(&app.app, people[1], ("c1", &[]), progress.take().expect("a progress")).await.expect("a store");
+        progress = accounts::settle(&app.app, people[1], ("c1", &[], None), progress.take().expect("a progress"))
+            .await
+            .expect("a store");
         progress.is_some()
     };
     assert!(run_small_passes(&app, settle).await > 10);

@@ -58,7 +58,7 @@ struct World {
 }
 
 fn loaders(app: &App, viewer: UserId) -> Arc<Loaders> {
-    let viewer = Viewer { user: viewer, session: SessionId(1), digest: String::new() };
+    let viewer = Viewer::of_session(viewer, SessionId(1), String::new());
     Request::new(app.clone(), Some(viewer), None, None).loaders()
 }
 

@@ -16,6 +16,8 @@ pub(super) const OF_THE_PROCESS: &[Case] = &[
     ),
     (&["HSET world:{demo} name people"], &["world:{demo}: its fields are not a name, a time and a state"]),
     (&["HSET settings:{store} star-followers many"], &["settings:{store}: its star-followers is not a number"]),
+    (&["HSET jwks:{issuer} source x fetched 1 keys {}"], &["jwks:{issuer}: its source, fetched or keys cannot be read"]),
+    (&["HSET jwks:{issuer} source x fetched 1 keys {\"keys\":[]}"], &[]),
     (&["SET nonsense 1"], &["nonsense: is not a key of Waxwing"]),
     (&["SET user:{01} 1"], &["user:{01}: is not a key of Waxwing"]),
     (&["SET user:{\\255} 1"], &["user:{\u{fffd}}: is not a key of Waxwing"]),
@@ -76,6 +78,95 @@ pub(super) const OF_ACCOUNTS: &[Case] = &[
     (&["DEL password:{$ada}"], &["user:{$ada}: has no password"]),
     (&["SET password:{$ada} secret"], &["password:{$ada}: is not an argon2id hash"]),
     (&["SET password:{$old} $argon2id$"], &["password:{$old}: there is no such account"]),
+];
+
+/// The key of an external id has the digest of "ada-7".
+pub(super) const OF_IDENTITIES: &[Case] = &[
+    (
+        &[
+            "HSET identity:{$ada} subject ada-7 linked 5",
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1",
+        ],
+        &[],
+    ),
+    (
+        &[
+            "DEL password:{$ada}",
+            "HSET identity:{$ada} subject ada-7 linked 5",
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1",
+        ],
+        &[],
+    ),
+    (&["HSET identity:{$ada} subject ada-7 linked 5"], &["identity:{$ada}: does not hold its external id"]),
+    (
+        &[
+            "HSET identity:{$ada} subject ada-7 linked 5",
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $old at 1",
+        ],
+        &[
+            "identity:{$ada}: does not hold its external id",
+            "external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: is held by $old, which does not have it",
+        ],
+    ),
+    (
+        &[
+            "HSET identity:{$ada} subject ada-8 linked 5",
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1",
+        ],
+        &[
+            "identity:{$ada}: does not hold its external id",
+            "external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: is held by $ada, which does not have it",
+        ],
+    ),
+    (
+        &[
+            "HSET identity:{$ada} subject ada-7 linked soon revoked late",
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1",
+        ],
+        &["identity:{$ada}: its linked is not a number", "identity:{$ada}: its revoked is not a number"],
+    ),
+    (&["HSET identity:{$ada} linked 5"], &["identity:{$ada}: its subject is not an external id"]),
+    (&["HSET identity:{$old} subject ada-7 linked 5"], &["identity:{$old}: there is no such account"]),
+    (&["SET identity:{$ada} 1"], &["identity:{$ada}: should be a hash"]),
+    (
+        &["HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada"],
+        &["external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: cannot be read"],
+    ),
+    (
+        &["HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} removed 5"],
+        &["external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: has no time to live"],
+    ),
+    (
+        &[
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} removed 5",
+            "PEXPIRE external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} 90000",
+        ],
+        &[],
+    ),
+    (
+        &[
+            "HSET identity:{$ada} subject ada-7 linked 5",
+            "HSET external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} uid $ada at 1",
+            "PEXPIRE external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} 90000",
+        ],
+        &["external_id:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: should have no time to live"],
+    ),
+    (&["HSET external_id:{ada-7} removed 5"], &["external_id:{ada-7}: is not a key of Waxwing"]),
+    (&["SET revoked_jwt:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} 5 PX 90000"], &[]),
+    (
+        &["SET revoked_jwt:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs} 5"],
+        &["revoked_jwt:{O3yo7FHze43P2Ek1VK1VcnVrFjpzYe224a9ZamwDqHs}: has no time to live"],
+    ),
+    (&["HSET session:{$digest} method key until 99999999999999"], &[]),
+    (&["HSET session:{$digest} until soon"], &["session:{$digest}: its until is not a number"]),
+    (
+        &["HSET idempotency:{xxxxxxxxxxxxxxxxxxxxxx} $record broken", "PEXPIRE idempotency:{xxxxxxxxxxxxxxxxxxxxxx} 90000"],
+        &[
+            "idempotency:{xxxxxxxxxxxxxxxxxxxxxx}: $record in it has no valid fingerprint and id",
+            "idempotency:{xxxxxxxxxxxxxxxxxxxxxx}: $record has no time in idempotent:{xxxxxxxxxxxxxxxxxxxxxx}",
+            "idempotency:{xxxxxxxxxxxxxxxxxxxxxx}: has another size than idempotent:{xxxxxxxxxxxxxxxxxxxxxx}",
+        ],
+    ),
 ];
 
 /// The second key is that of the digest of ada@example.org.
@@ -160,6 +251,20 @@ pub(super) const OF_SESSIONS: &[Case] = &[
         &["EVAL|for n = 1, 98 do redis.call('ZADD', KEYS[1], n, n) end|1|sessions:{$ada}"],
         &["sessions:{$ada}: lists more than 100 sessions"],
     ),
+];
+
+/// A register with one key that can be read.
+const KEY: &str = "HSET|server_keys:{keys}|crm|xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx users,act 1 0";
+const OTHER_KEY: &str = "HSET|server_keys:{keys}|shop|xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx moderate 1 7";
+
+pub(super) const OF_SERVER_KEYS: &[Case] = &[
+    (&[KEY], &[]),
+    (&["HSET|server_keys:{keys}|crm|nonsense"], &["server_keys:{keys}: the record of \"crm\" cannot be read"]),
+    (&[KEY, "HSET|server_keys:{keys}|a b|1"], &["server_keys:{keys}: the record of \"a b\" cannot be read"]),
+    (&[KEY, "EXPIRE server_keys:{keys} 1000"], &["server_keys:{keys}: should have no time to live"]),
+    (&[KEY, OTHER_KEY], &["server_keys:{keys}: has two names of one key"]),
+    (&["SET server_keys:{keys} 1"], &["server_keys:{keys}: should be a hash"]),
+    (&["SET server_keys:{other} 1"], &["server_keys:{other}: is not a key of Waxwing"]),
 ];
 
 pub(super) const OF_FOLLOWS: &[Case] = &[
@@ -787,6 +892,16 @@ async fn accounts_are_checked() {
 #[tokio::test]
 async fn sessions_are_checked() {
     check_cases(OF_SESSIONS).await;
+}
+
+#[tokio::test]
+async fn accounts_of_other_systems_are_checked() {
+    check_cases(OF_IDENTITIES).await;
+}
+
+#[tokio::test]
+async fn server_keys_are_checked() {
+    check_cases(OF_SERVER_KEYS).await;
 }
 
 #[tokio::test]

@@ -16,6 +16,10 @@ const UNREPAIRABLE: &[&str] = &[
     "is not an argon2id hash",
     "email:{$ada}: its address cannot be read",
     "email:{$ada}: should be a hash",
+    "identity:{$ada}: its subject is not an external id",
+    "identity:{$ada}: should be a hash",
+    "server_keys:{keys}: should be a hash",
+    "server_keys:{keys}: has two names of one key",
     "following:{$ada}: should be a zset",
     "friend_requests_received:{$cyd}: should be a zset",
     "dead:{2}: should be a hash",
@@ -169,6 +173,16 @@ async fn accounts_are_repaired() {
 #[tokio::test]
 async fn sessions_are_repaired() {
     check_cases(broken::OF_SESSIONS).await;
+}
+
+#[tokio::test]
+async fn accounts_of_other_systems_are_repaired() {
+    check_cases(broken::OF_IDENTITIES).await;
+}
+
+#[tokio::test]
+async fn server_keys_are_repaired() {
+    check_cases(broken::OF_SERVER_KEYS).await;
 }
 
 #[tokio::test]

@@ -102,7 +102,7 @@ async fn use_addresses(world: &mut World) {
 async fn misuse(world: &World, token: &str, link: &str) {
     for query in [
         format!("mutation {{ confirmEmail(input: {{ token: \"{link}\" }}) {{ nope }} }}"),
-        format!("mutation {{ requestPasswordReset(input: {{ email: \"zqada@zqexample.org\", nope: 1 }}) {{ accepted }} }}"),
+        "mutation { requestPasswordReset(input: { email: \"zqada@zqexample.org\", nope: 1 }) { accepted } }".to_owned(),
         format!("mutation {{ resetPassword(input: {{ token: \"{link}\""),
         format!("{{ user(login: \"zqada@zqexample.org\") {{ login }} node(id: \"{link}\") {{ id }} }}"),
     ] {

@@ -1,8 +1,12 @@
 //! Changes of passwords, logins and mail addresses, and the data that only the owner of an account sees.
 
+mod act_as;
 mod crashes;
 mod email_rules;
 mod emails;
+mod issue_session;
+mod jwt;
+mod keys;
 mod logins;
 mod mail;
 mod mail_crashes;
@@ -12,7 +16,12 @@ mod mail_tls;
 mod outbox;
 mod passwords;
 mod profiles;
+pub(crate) mod provision;
+mod provision_crashes;
+mod provision_races;
 mod races;
+mod remove_user;
+mod revoke;
 mod stalls;
 
 use crate::support::{Actor, MailServer, TestApp, TestServer, error_codes, findings, user_error_codes};
@@ -131,7 +140,7 @@ async fn an_account_is_seen_by_its_owner_only() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let id = AccountId(ada.user_id().0).global();
-    let mut expected = json!({ "id": id, "hasPassword": true, "user": { "id": ada.id, "login": "ada" } });
+    let mut expected = json!({ "id": id, "hasPassword": true, "identities": [], "user": { "id": ada.id, "login": "ada" } });
     for (name, value) in
         [("email", Value::Null), ("pendingEmail", Value::Null), ("isEmailConfirmed", json!(false)), ("birthDate", Value::Null)]
     {

@@ -195,7 +195,7 @@ async fn an_ended_session_is_noticed_on_every_server() {
     let mut waits = Vec::new();
     for app in [app.app.clone(), other.app.clone()] {
         let viewer = viewer.clone();
-        waits.push(tokio::spawn(async move { streaming::wait_for_session_end(&app, &viewer).await }));
+        waits.push(tokio::spawn(async move { streaming::wait_for_credential_end(&app, &viewer).await }));
     }
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(waits.iter().all(|wait| !wait.is_finished()));

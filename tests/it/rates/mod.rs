@@ -11,8 +11,11 @@ use crate::support::{Actor, HttpResponse, TestApp, TestServer, error_codes};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use waxwing::base::config::Config;
 use waxwing::base::rate_limits::{Limit, Quota, RateLimits};
+use waxwing::base::server_key::Scope;
+use waxwing::domains::server_keys;
 
 /// A quota that no test exhausts.
 const PLENTY: &str = "1000000/1s";
@@ -67,6 +70,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
     let request = match limit {
         // Costs 2.
         Limit::Requests => post_query_as(app, ada, "{ viewer { login } }"),
+        Limit::Keys => post_query(app, "{ viewer { login } }").bearer_auth(server_key(app).await),
         Limit::SignUps => post_query(app, &sign_up(&format!("new{n}"))),
         Limit::LogIns | Limit::LogInsOfAccount => post_query(app, &log_in(if even { &ada.login } else { "C0" }, "a wrong one")),
         Limit::LogInsOfDevice => {
@@ -257,9 +261,24 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpRe
     HttpResponse::fetch(request).await
 }
 
+/// The server key of a test.
+async fn server_key(app: &TestApp) -> String {
+    let created = app.app.extension::<Arc<tokio::sync::OnceCell<String>>>();
+    let create = async || match server_keys::service::create(&app.app, "backend", &[Scope::Users]).await.expect("a store") {
+        server_keys::CreateResult::Created(key) => key,
+        _ => panic!("there is a key of this name already"),
+    };
+    created.get_or_init(create).await.clone()
+}
+
 async fn unknown_comment(app: &TestApp) -> String {
     let number = app.app.next_id().await.expect("an id");
     waxwing::base::ids::CommentId { status: waxwing::base::ids::StatusId(number), number }.global()
+}
+
+/// Whether a limit refuses whole requests, by their cost.
+fn is_of_requests(limit: Limit) -> bool {
+    matches!(limit, Limit::Requests | Limit::Keys)
 }
 
 /// Whether a response is the refusal of this limit, in every place where clients look; returns the seconds to wait.
@@ -277,7 +296,7 @@ fn refused(response: &HttpResponse, limit: Limit) -> Option<u64> {
     assert_eq!(errors[0]["extensions"]["limit"], limit.name(), "{response:?}");
     let message = errors[0]["message"].as_str().expect("a message");
     assert!(message.contains(limit.name()) && message.contains("Try again in "), "{message}");
-    let whole = limit == Limit::Requests;
+    let whole = is_of_requests(limit);
     assert_eq!((response.status, body.get("data").is_none()), (if whole { 429 } else { 200 }, whole), "{response:?}");
     Some(seconds)
 }
@@ -285,7 +304,7 @@ fn refused(response: &HttpResponse, limit: Limit) -> Option<u64> {
 #[tokio::test]
 async fn every_limit_refuses_at_its_quota_and_accepts_after_a_refill() {
     for limit in Limit::ALL {
-        let (full, cost) = if limit == Limit::Requests { ("6/1h", 2) } else { ("3/1h", 1) };
+        let (full, cost) = if is_of_requests(limit) { ("6/1h", 2) } else { ("3/1h", 1) };
         let app = TestApp::with(limited(&[(limit, full)])).await;
         let people = app.create_users("c", 2).await;
         for n in 0..3 {
@@ -327,6 +346,11 @@ const UNLIMITED: &[&str] = &[
     "updateProfile",
     "addChatMembers",
     "startDirectChat",
+    // Of backends, by the bucket of their key alone.
+    "issueSession",
+    "provisionUser",
+    "removeUser",
+    "revokeSessions",
 ];
 
 /// Number of requests of [`once`] for each limit: at least the number of its actions.
@@ -334,7 +358,7 @@ const KINDS: usize = 16;
 
 /// Sends every action of a limit twice, the second time without tokens; returns the mutations that were refused.
 async fn charged_mutations(limit: Limit) -> BTreeSet<String> {
-    let app = TestApp::with(limited(&[(limit, if limit == Limit::Requests { "2/1h" } else { "1/1h" })])).await;
+    let app = TestApp::with(limited(&[(limit, if is_of_requests(limit) { "2/1h" } else { "1/1h" })])).await;
     let people = app.create_users("c", 2).await;
     let mut charged = BTreeSet::new();
     for n in 0..KINDS {

@@ -1,6 +1,6 @@
 //! Limits and the storage: Redis unavailable, a cluster, and the audit.
 
-use super::{default_config, limited, log_in, once, post_query, post_query_as, refused, sign_up};
+use super::{default_config, is_of_requests, limited, log_in, once, post_query, post_query_as, refused, server_key, sign_up};
 use crate::support::{
     Cluster, HttpResponse, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, TestServer, error_codes, waxwing,
 };
@@ -39,15 +39,17 @@ async fn without_writes_reads_run_and_charged_mutations_fail() {
         let app = TestApp::with_default_timeouts_on(Arc::new(redis), default_config()).await;
         let people = app.create_users("c", 2).await;
         app.app.next_id().await.expect("ids in stock");
+        let key = server_key(&app).await;
         app.redis.run::<()>(begin);
         for _ in 0..3 {
-            for request in [post_query(&app, READ), post_query_as(&app, &people[0], READ)] {
+            let with_key = post_query(&app, READ).bearer_auth(&key);
+            for request in [post_query(&app, READ), post_query_as(&app, &people[0], READ), with_key] {
                 let response = HttpResponse::fetch(request).await;
                 assert_eq!(response.json(), json!({ "data": { "user": { "login": "c0" } } }), "{begin:?}");
                 assert!(!response.headers.contains_key("ratelimit"), "it was not charged");
             }
         }
-        for limit in Limit::ALL.into_iter().filter(|limit| *limit != Limit::Requests) {
+        for limit in Limit::ALL.into_iter().filter(|limit| !is_of_requests(*limit)) {
             let response = once(&app, limit, &people, 0).await;
             assert_eq!(error_codes(&response.json()), ["STORAGE_UNAVAILABLE"], "{begin:?} {limit:?}: {response:?}");
         }

@@ -160,7 +160,9 @@ impl RedisServer {
             for key in &keys {
                 read.cmd("PTTL").arg(key).cmd("DUMP").arg(key);
             }
-            let mut responses: Vec<redis::Value> = read.query(&mut connection).expect("a response");
+            // A pipeline without commands is an error.
+            let mut responses: Vec<redis::Value> =
+                if keys.is_empty() { Vec::new() } else { read.query(&mut connection).expect("a response") };
             let pairs = responses.chunks_exact_mut(2).map(|pair| (std::mem::take(&mut pair[0]), std::mem::take(&mut pair[1])));
             let row = |(key, (ttl, dump)): (Vec<u8>, (redis::Value, redis::Value))| {
                 let ttl: i64 = redis::from_redis_value(ttl).expect("a number");

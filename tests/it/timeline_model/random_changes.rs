@@ -323,7 +323,7 @@ fn cursor_is_set(args: &PageArgs) -> bool {
 }
 
 fn viewer(user: UserId) -> Viewer {
-    Viewer { user, session: SessionId(1), digest: String::new() }
+    Viewer::of_session(user, SessionId(1), String::new())
 }
 
 /// Whether the order of two changes matters.

@@ -120,6 +120,7 @@ impl Fixture {
             "changeLogin" => "(input: { login: \"ada\", password: \"correct horse\" })".to_owned(),
             "changePassword" => "(input: { currentPassword: \"correct horse\", newPassword: \"correct horse\" })".to_owned(),
             "deleteAccount" => "(input: { password: \"correct horse\" })".to_owned(),
+            "provisionUser" | "issueSession" | "revokeSessions" | "removeUser" => "(input: { externalId: \"7\" })".to_owned(),
             "setReplyPolicy" => format!("(input: {{ statusId: {id:?}, replyPolicy: NOBODY }})"),
             "setStatusAudience" => format!("(input: {{ statusId: {id:?}, audience: FRIENDS }})"),
             "repostStatus" | "undoRepost" | "deleteStatus" | "likeStatus" | "unlikeStatus" | "bookmarkStatus"

@@ -24,7 +24,7 @@ enum Rule {
     CheckedByParent,
 }
 
-const ROWS: [(&str, Rule); 184] = {
+const ROWS: [(&str, Rule); 187] = {
     use Rule::{CheckedByParent, Deliver, Discover, Name, Own, ReadProfile, View};
     [
         ("Account.user", Own),
@@ -123,6 +123,9 @@ const ROWS: [(&str, Rule); 184] = {
         // Everybody can see tags; `Tag.timeline` checks their statuses.
         ("Mutation.followTag", CheckedByParent),
         ("Mutation.followUser", Discover),
+        // A backend reaches its own accounts only.
+        ("IssuedSession.user", Own),
+        ("Mutation.issueSession", Own),
         ("Mutation.likeStatus", View),
         ("Mutation.logIn", Own),
         ("Mutation.muteUser", Discover),
@@ -130,6 +133,7 @@ const ROWS: [(&str, Rule); 184] = {
         ("Mutation.pinStatus", Own),
         // The status that it replies to.
         ("Mutation.postStatus", View),
+        ("Mutation.provisionUser", Own),
         ("Mutation.rejectFollowRequest", Discover),
         ("Mutation.rejectFriendRequest", Discover),
         // The bookmark is the viewer's own; the status in the payload is shown by `can_view`.

@@ -6,7 +6,7 @@ use super::types::Field;
 use serde_json::Value;
 
 /// Mutations that remove objects that the others need. They run last, in this order.
-const LAST: [&str; 33] = [
+const LAST: [&str; 36] = [
     "deleteMessage",
     "deleteChatHistory",
     "removeChatMember",
@@ -39,11 +39,17 @@ const LAST: [&str; 33] = [
     "resendEmailConfirmation",
     "requestPasswordReset",
     "changePassword",
+    "issueSession",
+    "revokeSessions",
+    "removeUser",
     "deleteAccount",
 ];
 
 /// Mutations that need a token that only a message has. They change the keys of one account.
 const BY_TOKEN: [&str; 2] = ["confirmEmail", "resetPassword"];
+
+/// Mutations of a backend, which need its server key.
+pub(super) const OF_BACKENDS: [&str; 4] = ["provisionUser", "issueSession", "revokeSessions", "removeUser"];
 
 /// A mutation.
 pub(super) struct Change {

@@ -40,7 +40,7 @@ pub(super) struct Chats {
 }
 
 fn loaders(app: &App, user: UserId) -> std::sync::Arc<Loaders> {
-    let viewer = Viewer { user, session: SessionId(user.0), digest: String::new() };
+    let viewer = Viewer::of_session(user, SessionId(user.0), String::new());
     Request::new(app.clone(), Some(viewer), None, None).loaders()
 }
 

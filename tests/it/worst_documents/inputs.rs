@@ -1,15 +1,16 @@
 //! Arguments of mutations and subscriptions: every field of an input at its bound, and ids and tokens of existing objects.
 
 use super::types::{Argument, Field, Types};
-use super::world::{POSTER, TAG, WORD, World, keyword, login};
+use super::world::{BACKEND_USER, POSTER, TAG, WORD, World, keyword, login};
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
 
 /// Inputs with several groups of fields, of which exactly one group is used.
-const EITHER: [(&str, &[&[&str]]); 4] = [
+const EITHER: [(&str, &[&[&str]]); 5] = [
     ("AddCommentInput", &[&["statusId"], &["parentId"]]),
     ("CreateAdInput", &[&["snippet", "targetUrl"], &["statusId"]]),
     ("EndSessionsInput", &[&["sessionId"], &["allOthers"]]),
+    ("RevokeSessionsInput", &[&["externalId"], &["jwtId"], &["jwtSessionId"]]),
     ("StatusFilter", &[&["sample"], &["track"], &["follow"], &["locations"]]),
 ];
 /// One grapheme cluster, with the maximum average of bytes in a long text.
@@ -177,6 +178,11 @@ impl<'a> Inputs<'a> {
             "deviceToken" => Some(json!(world.tokens.device)),
             "login" if owner == "LogInInput" => Some(json!(world.heavy.login)),
             "currentPassword" | "newPassword" => Some(json!("correct horse")),
+            "externalId" if owner != "ProvisionUserInput" => Some(json!(BACKEND_USER)),
+            "jwtId" | "jwtSessionId" => Some(json!("x".repeat(64))),
+            "ttlSeconds" => Some(json!(3_600)),
+            // Confirmed at once: each account has another one.
+            "email" if owner == "ProvisionUserInput" => Some(json!(format!("{:l<64}@example.org", self.next()))),
             "email" => Some(json!(format!("{}@example.org", "l".repeat(64)))),
             "password" if owner != "SignUpInput" => Some(json!("correct horse")),
             "origin" => Some(json!("https://news.example")),

@@ -20,6 +20,7 @@ use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{AdId, CampaignId, CommentId, ConversationEntryId, StatusId, UserId, UserListId};
 use waxwing::base::rate_limits::Limit;
 use waxwing::base::request::Request;
+use waxwing::base::server_key::Scope;
 use waxwing::domains::ads::{
     CapDraft, MAX_KEYWORDS, MAX_TOKENS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads,
 };
@@ -27,9 +28,10 @@ use waxwing::domains::comments::{self, ParentRef, service as threads};
 use waxwing::domains::conversations::ReplyRef;
 use waxwing::domains::entities::{EntityKind, MAX_MENTIONED, TextEntities, find};
 use waxwing::domains::lists::NewList;
+use waxwing::domains::server_keys::CreateResult;
 use waxwing::domains::statuses::{AudienceInput, Location, MAX_EDITS, Status, StatusDraft};
 use waxwing::domains::users::{URL_BYTES, User};
-use waxwing::domains::{graph, lists, relations, sessions, statuses, tags, timelines, users};
+use waxwing::domains::{graph, lists, relations, server_keys, sessions, statuses, tags, timelines, users};
 use waxwing::platform::events;
 
 /// The number of friends of the heaviest account, and of the poster.
@@ -69,6 +71,8 @@ const SESSIONS: usize = 20;
 const BOOKMARKS: usize = 150;
 /// The number of concurrent writes. More are not faster.
 pub(super) const AT_ONCE: usize = 16;
+/// The external id of an account of another system.
+pub(super) const BACKEND_USER: &str = "backend-user";
 /// A quota that is never exhausted.
 const PLENTY: &str = "4503599627370/1s";
 
@@ -87,6 +91,8 @@ pub(super) struct World {
     pub heavy: Actor,
     /// The heaviest account in another session.
     pub other_session: Actor,
+    /// A backend with a server key of all scopes.
+    pub backend: Actor,
     /// An account that the heaviest account follows and has on a list.
     pub poster: Actor,
     /// The work and cost of a first screen.
@@ -168,6 +174,7 @@ impl World {
         let entry = ConversationEntryId { root: status_ids[0], status: status_ids[0] };
         ids.insert("ConversationEntry", entry.global_id().to_string());
         ids.insert("Comment", create_thread(&app.app, &people, status_ids[0]).await.global());
+        let backend = create_backend(&app, people[HEAVY]).await;
         let website_key = create_campaigns(&app.app, people[HEAVY], status_ids[0], &mut ids).await;
         let chats = create_chats(&app.app, &people).await;
         ids.insert("ChatMessage", chats.text.clone());
@@ -187,6 +194,7 @@ impl World {
             app,
             heavy,
             other_session,
+            backend,
             poster,
             screen,
             website_key,
@@ -201,6 +209,17 @@ impl World {
             cursors,
         }
     }
+}
+
+/// Creates a server key and an account of another system, and gives the heaviest account an external id.
+async fn create_backend(app: &TestApp, heavy: UserId) -> Actor {
+    let created = server_keys::service::create(&app.app, "backend", &Scope::ALL).await.expect("a store");
+    let CreateResult::Created(key) = created else { panic!("no key") };
+    let backend = app.anonymous().with_token(&key);
+    backend.mutate_ok("provisionUser", json!({ "externalId": BACKEND_USER }), "").await;
+    let key = format!("identity:{{{}}}", heavy.0);
+    app.redis.run::<()>(&["HSET", &key, "subject", &"h".repeat(200), "linked", &START.to_string()]);
+    backend
 }
 
 /// Makes the heaviest account mute some of the accounts that it follows, and block others.

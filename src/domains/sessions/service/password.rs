@@ -35,7 +35,7 @@ pub struct ChangedPassword {
     pub device_token: String,
 }
 
-/// Changes the viewer's password, sends a message to the confirmed address, ends all other sessions, and revokes all device tokens; the viewer's device gets a
+/// Changes the viewer's password, sends a message to the confirmed address, ends all sessions but the viewer's, and revokes all device tokens; the viewer's device gets a
 /// new one, as by a log-in. The two hashes, the journal, a script, and as many commands as there are other sessions. A wrong current password is charged like a
 /// failed log-in on this device.
 ///
@@ -45,11 +45,11 @@ pub struct ChangedPassword {
 pub async fn change_password(app: &App, viewer: &Viewer, input: NewPassword<'_>) -> Outcome<ChangedPassword> {
     let new_text = passwords::check_new(input.new, "newPassword")?;
     for _ in 0..ATTEMPTS {
-        let verified = passwords::verify_field(app, viewer.user, input.current, Some(viewer.session), "currentPassword").await?;
+        let verified = passwords::verify_field(app, viewer.user, input.current, viewer.session(), "currentPassword").await?;
         let next = verified.replace(app, new_text.clone(), input.device_token).await?;
         let lease = journal::begin_deletion(app, Task::Password { user: viewer.user }).await?;
         let notice = users::begin_notice(app, viewer.user, MailKind::PasswordChanged).await?;
-        let proof = PasswordProof::Hash(verified.hash(), &viewer.digest);
+        let proof = PasswordProof::Hash(verified.hash(), viewer.session_digest());
         let (new, id) = ((next.hash.as_str(), next.device_epoch.as_str()), Notice::id(notice.as_ref()));
         let result = store::change_password(app.db(), viewer.user, proof, new, app.config().session_absolute, id).await?;
         let mut ended = Vec::new();

@@ -7,7 +7,8 @@ use crate::base::audience::DetailAudience;
 use crate::base::error::Error;
 use crate::base::ids::{AccountId, UserId};
 use crate::base::request::Request;
-use crate::schema::{Date, request};
+use crate::domains::identities::{self, IdentityObject};
+use crate::schema::{Date, List, request};
 use async_graphql::{Context, ID, Object, Result};
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -74,6 +75,12 @@ impl AccountObject {
     /// Accounts that see `User.age`. Default: `NOBODY`.
     async fn show_age(&self) -> DetailAudience {
         self.user.age_audience
+    }
+
+    /// Accounts of other systems to which the account belongs. At most one.
+    async fn identities(&self, ctx: &Context<'_>) -> Result<List<IdentityObject>> {
+        let identity = Box::pin(identities::service::identity(&request(ctx)?.app, self.user.id)).await?;
+        Ok(List(identity.into_iter().map(IdentityObject).collect()))
     }
 
     /// The account as others see it.

@@ -43,8 +43,8 @@ impl LoginMutation {
 
 async fn change(ctx: &Context<'_>, input: ChangeLoginInput) -> Result<ChangeLoginPayload> {
     let request = request(ctx)?;
-    let (id, session) = request.viewer().map(|viewer| (viewer.user, viewer.session))?;
-    let changed = service::change_login(&request.app, id, &input.login, &input.password, Some(session)).await;
+    let (id, session) = request.viewer().map(|viewer| (viewer.user, viewer.session()))?;
+    let changed = service::change_login(&request.app, id, &input.login, &input.password, session).await;
     let (user, user_errors) = refuse(changed)?;
     request.reset_loaders();
     Ok(ChangeLoginPayload { user: user.map(UserObject), user_errors })

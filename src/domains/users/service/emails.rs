@@ -53,7 +53,7 @@ pub async fn email_addresses(app: &App, id: UserId) -> Result<EmailAddresses, Er
     Ok(EmailAddresses { confirmed: account.confirmed.map(|(address, _)| address), pending: pending.map(|it| it.address) })
 }
 
-async fn still_pending(app: &App, id: UserId, pending: Option<PendingEmail>) -> Result<Option<PendingEmail>, Error> {
+pub(super) async fn still_pending(app: &App, id: UserId, pending: Option<PendingEmail>) -> Result<Option<PendingEmail>, Error> {
     let Some(pending) = pending else { return Ok(None) };
     Ok(if state(app, id, &pending).await? == PendingState::Ended { None } else { Some(pending) })
 }
@@ -253,7 +253,7 @@ impl Confirmation {
 }
 
 /// Settles a claim of an address by an account that has not confirmed it in time; `false` if it has, or still may.
-async fn settle_abandoned(app: &App, holder: UserId, address: &EmailDigest) -> Result<bool, Error> {
+pub(super) async fn settle_abandoned(app: &App, holder: UserId, address: &EmailDigest) -> Result<bool, Error> {
     let EmailHolder { user, version, claimed_at, .. } = emails_store::holder(app.db(), address).await?;
     let confirmed = emails_store::account(app.db(), holder).await?.confirmed;
     let has_it =

@@ -6,10 +6,10 @@ use super::super::store::logins::{self as logins_store, LoginChangeResult, Login
 use super::passwords;
 use crate::app::App;
 use crate::base::clock::{DAY, Millis};
-use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{SessionId, UserId};
-use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
+use crate::platform::journal::{EntryLease, Task};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -82,15 +82,24 @@ pub async fn change_login(app: &App, id: UserId, login: &str, password: &str, se
         if user.login == login {
             return Ok(user);
         }
-        check_history(&user)?;
-        if user.logins.recent_changes(app.now()) >= MAX_LOGIN_CHANGES {
-            return Err(too_many_changes(&user, app.now()).into());
-        }
+        check_change(app, &user)?;
         if change_once(app, &user, login).await? {
             return Ok(store::get(app.db(), id).await?.ok_or(Error::Unauthenticated)?);
         }
     }
     Err(Error::Overloaded.into())
+}
+
+/// Checks that the login of an account may change now.
+///
+/// # Errors
+/// `LIMIT_REACHED`; internal if the history of its logins cannot be read.
+pub(super) fn check_change(app: &App, user: &User) -> Outcome<()> {
+    check_history(user)?;
+    if user.logins.recent_changes(app.now()) >= MAX_LOGIN_CHANGES {
+        return Err(too_many_changes(user, app.now()).into());
+    }
+    Ok(())
 }
 
 /// A history that cannot be read cannot change.
@@ -109,30 +118,56 @@ fn too_many_changes(user: &User, now: Millis) -> UserError {
     UserError::new(UserErrorCode::LimitReached, message, &["login"])
 }
 
-/// Makes one attempt of a change; `false` if another change of the account came first.
-async fn change_once(app: &App, user: &User, login: &str) -> Outcome<bool> {
+/// A change of a login whose new login is claimed. [`Self::settle`] must follow the commit, whether or not it was made.
+pub(super) struct ClaimedLogin {
+    lease: EntryLease,
+    /// The new login, as it is written.
+    pub(super) login: String,
+    /// The history with the change.
+    pub(super) history: LoginHistory,
+    former: String,
+}
+
+impl ClaimedLogin {
+    /// Ends the claim of the former login of the account `id`; or withdraws that of the new one, if the change was not made.
+    pub(super) async fn settle(self, app: &App, id: UserId) -> Result<(), Error> {
+        settle_login_change(app, id, (&self.login, &self.former), self.history.version()).await?;
+        self.lease.ack(app);
+        Ok(())
+    }
+}
+
+/// Claims a login for a change that [`check_change`] has allowed; `None` if another change of the account came first. A read, the journal and a script.
+///
+/// # Errors
+/// `LOGIN_TAKEN`.
+pub(super) async fn claim_change(app: &App, user: &User, login: &str) -> Outcome<Option<ClaimedLogin>> {
     let (id, now) = (user.id, app.now());
     // With a change of case only, the claim stays as it is.
     let is_same = user.login.eq_ignore_ascii_case(login);
     let abandoned_by = if is_same { None } else { check_free(app, login, Some(id)).await? };
-    let after = user.logins.changed(&user.login, user.signed_up, now);
-    let version = after.version();
-    let [login_after, login_before] = [login, &user.login].map(str::to_ascii_lowercase);
-    let task = Task::Login { user: id, login: login_after, former: login_before.clone(), version };
+    let history = user.logins.changed(&user.login, user.signed_up, now);
+    let version = history.version();
+    let [login_after, former] = [login, &user.login].map(str::to_ascii_lowercase);
+    let task = Task::Login { user: id, login: login_after, former: former.clone(), version };
     let lease = journal::begin(app, task).await?;
     if !is_same {
         match logins_store::claim_for_change(app.db(), login, (id, version), abandoned_by, app.now()).await? {
             LoginClaimResult::Claimed => {}
             result => {
                 lease.ack(app);
-                return if result == LoginClaimResult::Superseded { Ok(false) } else { Err(taken().into()) };
+                return if result == LoginClaimResult::Superseded { Ok(None) } else { Err(taken().into()) };
             }
         }
     }
-    let result = logins_store::change(app.db(), id, &user.logins, &after, login).await?;
-    // Ends the claim of the former login; or withdraws that of the new one, if the change was not made.
-    settle_login_change(app, id, (login, &login_before), version).await?;
-    lease.ack(app);
+    Ok(Some(ClaimedLogin { lease, login: login.to_owned(), history, former }))
+}
+
+/// Makes one attempt of a change; `false` if another change of the account came first.
+async fn change_once(app: &App, user: &User, login: &str) -> Outcome<bool> {
+    let Some(claimed) = claim_change(app, user, login).await? else { return Ok(false) };
+    let result = logins_store::change(app.db(), user.id, &user.logins, &claimed.history, login).await?;
+    claimed.settle(app, user.id).await?;
     match result {
         LoginChangeResult::Changed => Ok(true),
         LoginChangeResult::HistoryChanged => Ok(false),
@@ -298,6 +333,42 @@ pub async fn accounts_by_login(app: &App, logins: BTreeSet<String>) -> Result<Ha
 /// `STORAGE_UNAVAILABLE`.
 pub async fn login_holders(app: &App, logins: BTreeSet<String>) -> Result<HashMap<String, LoginHolders>, Error> {
     logins_store::find_many(app.db(), logins).await
+}
+
+/// Releases the login of an account that was not created, or was created with another one. One script and a read.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub(super) async fn release_new(app: &App, login: &str, id: UserId) -> Result<(), Error> {
+    logins_store::release(app.db(), login, id, app.now()).await?;
+    // A repetition of the request may have created the account meanwhile.
+    if store::exists(app.db(), id).await? {
+        settle_login(app, id, login, &[]).await?;
+    }
+    Ok(())
+}
+
+/// Whether a login can be claimed for a new account now. A read; one more for a login that is claimed.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn is_free(app: &App, login: &str) -> Result<bool, Error> {
+    match check_free(app, login, None).await {
+        Ok(_) => Ok(true),
+        Err(Refusal::User(_)) => Ok(false),
+        Err(Refusal::Fatal(error)) => Err(error),
+    }
+}
+
+/// Deletes an account whose claims are lost before anybody has used it. A read and a script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn discard(app: &App, id: UserId) -> Result<(), Error> {
+    if let Some(user) = store::get(app.db(), id).await? {
+        store::delete(app.db(), id, &user.logins).await?;
+    }
+    Ok(())
 }
 
 /// The id of the account that has this login, ignoring case, or had it until 30 days ago. One HMGET; nothing for what cannot be a login.

@@ -1,8 +1,8 @@
 -- bind_key.lua - binds a client's key to the id of the object that its first request creates, for a limited time.
--- KEYS 1 idempotency:{uid}  2 idempotent:{uid}  3 user:{uid}
--- ARGV 1 digest  2 "fingerprint id"  3 now, ms  4 time to live, ms  5 the most keys of the account
+-- KEYS 1 idempotency:{owner}  2 idempotent:{owner}  3 user:{owner}, of an account
+-- ARGV 1 digest  2 "fingerprint id"  3 now, ms  4 time to live, ms  5 the most keys of the owner
 -- Returns the value that the key is bound to: ARGV 2, or that of the first request, with its result if one was stored | '' the account does not exist
-if redis.call('EXISTS', KEYS[3]) == 0 then return '' end
+if KEYS[3] and redis.call('EXISTS', KEYS[3]) == 0 then return '' end
 local function drop(digests)
   if #digests == 0 then return end
   redis.call('HDEL', KEYS[1], unpack(digests))

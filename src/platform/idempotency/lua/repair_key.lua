@@ -1,5 +1,5 @@
 -- repair_key.lua - makes both keys of an account agree about one digest, and deletes what cannot be parsed.
--- KEYS 1 idempotency:{uid}  2 idempotent:{uid}
+-- KEYS 1 idempotency:{owner}  2 idempotent:{owner}
 -- ARGV 1 digest  2 now, ms  3 time to live, ms
 -- Returns 1 valid | 0 deleted
 local bound = redis.call('HGET', KEYS[1], ARGV[1])

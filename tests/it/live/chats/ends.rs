@@ -93,7 +93,7 @@ impl DyingProcess {
         let timing = Timing { connections: 1, connect: Duration::from_secs(1), ..LONG_TIMEOUTS };
         let db = Db::open(&target, timing).await.expect("a store");
         let dying = App::new(db, app.clock.clone(), app.app.config().clone());
-        let viewer = Viewer { user: actor.user_id(), session: SessionId(1), digest: String::new() };
+        let viewer = Viewer::of_session(actor.user_id(), SessionId(1), String::new());
         let loaders = Request::new(dying.clone(), Some(viewer), None, None).loaders();
         Self { proxy, app: dying, loaders }
     }

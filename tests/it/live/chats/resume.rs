@@ -178,7 +178,7 @@ async fn a_publication_that_is_cut_off_is_completed_once_from_the_journal() {
         let timing = Timing { connections: 1, connect: Duration::from_secs(1), ..LONG_TIMEOUTS };
         let db = Db::open(&target, timing).await.expect("a store");
         let crashing = App::new(db, app.clock.clone(), app.app.config().clone());
-        let viewer = Viewer { user: ada.user_id(), session: SessionId(1), digest: String::new() };
+        let viewer = Viewer::of_session(ada.user_id(), SessionId(1), String::new());
         let loaders = Request::new(crashing.clone(), Some(viewer), None, None).loaders();
         let (chat, text) = (ChatId::from_global(&party).expect("an id").global(), "two".to_owned());
         let new = NewMessage { chat, text, reply_to: None, idempotency_key: None };

@@ -1,0 +1,31 @@
+//! Server keys: what a backend may do with its key.
+
+use crate::base::named::named_enum;
+
+named_enum! {
+    /// A set of operations that a server key may use.
+    pub enum Scope {
+        /// Creates, updates and removes the accounts of the other system, and ends their sessions.
+        Users = "users",
+        /// Begins sessions of these accounts, and sends requests for them.
+        Act = "act",
+        /// Reserved: gives nothing yet.
+        Moderate = "moderate",
+    }
+}
+
+/// The server key of a request, without the key itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerKey {
+    /// The name, which is unique.
+    pub name: String,
+    /// The scopes, in the order of [`Scope::ALL`].
+    pub scopes: Vec<Scope>,
+}
+
+impl ServerKey {
+    /// Whether the key has a scope.
+    pub fn has(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
+    }
+}

@@ -1,0 +1,290 @@
+//! Creates the account of an external id, or brings it up to date.
+
+use super::super::store;
+use crate::app::App;
+use crate::base::clock::Millis;
+use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::base::external_id::ExternalId;
+use crate::base::ids::UserId;
+use crate::base::server_key::ServerKey;
+use crate::domains::users::User;
+use crate::domains::users::service::provisioning;
+use crate::domains::users::service::{self as users, AccountChange, AccountInput};
+use crate::platform::idempotency::{IdempotentRequest, KeyOwner, check_key, service as idempotency};
+use crate::platform::journal::Task;
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{EntryLease, Progress};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A claim without an account counts as abandoned after this time: its process has died in between.
+const ABANDONED_AFTER: Millis = 10_000;
+/// The pause while another request creates the account of the same external id, first and later.
+const PAUSE: Duration = Duration::from_millis(20);
+const LONG_PAUSE: Duration = Duration::from_millis(250);
+/// The numbers of these pauses, together twelve seconds: after that, the claim of a request whose process has died is abandoned.
+const PAUSES: usize = 50;
+const LONG_PAUSES: usize = 44;
+/// The most attempts beside the pauses, while the account is created and deleted again and again, and logins are taken.
+const ATTEMPTS: usize = 20;
+
+/// An account as another system has it. It has no `Debug`: it has an address.
+pub struct ExternalAccount {
+    /// The external id, unchecked.
+    pub external_id: String,
+    /// What the other system says of it.
+    pub account: AccountInput,
+    /// The client's idempotency key.
+    pub idempotency_key: Option<String>,
+}
+
+/// The account of an external id.
+#[derive(Clone, Debug)]
+pub struct Provisioned {
+    /// The account; `None` if it was deleted since the first request with the same idempotency key.
+    pub user: Option<Arc<User>>,
+    /// Whether the request has created it.
+    pub was_created: bool,
+}
+
+/// Creates the account of an external id, or brings it up to date, for a server key. Of concurrent requests with one external id exactly one creates the account.
+/// To create one: the journal, two claims, a script and six reads. To change none of an account: three reads.
+///
+/// # Errors
+/// `INVALID_INPUT` for a text that cannot be an external id or an idempotency key; those of [`users::check_account`], [`users::create_account`] and
+/// [`users::change_account`]; `IDEMPOTENCY_MISMATCH`; `OVERLOADED` while another request creates the account, and does not proceed.
+pub async fn provision_user(app: &App, key: &ServerKey, input: ExternalAccount) -> Outcome<Provisioned> {
+    let ExternalAccount { external_id, account, idempotency_key } = input;
+    let fingerprint = format!("{external_id} {}", account.fingerprint());
+    let (external_id, change) = check(app, &external_id, account, idempotency_key.as_deref())?;
+    let request = |id| Provisioning {
+        external_id: &external_id,
+        login_from: external_id.as_str(),
+        change: &change,
+        id,
+        updates: true,
+        issued_at: None,
+    };
+    let Some(idempotency_key) = idempotency_key else { return request(None).run(app).await };
+    let (owner, keyed) =
+        (KeyOwner::server_key(&key.name), IdempotentRequest::new("provisionUser", &idempotency_key, &fingerprint));
+    let id = app.next_id().await?;
+    let bound = idempotency::bind_with_result(app, owner.clone(), &keyed, id).await?;
+    if let Some(result) = bound.result {
+        return Ok(Provisioned { user: users::find(app, UserId(result)).await?, was_created: result == bound.id });
+    }
+    let provisioned = request(Some(UserId(bound.id))).run(app).await;
+    match &provisioned {
+        Ok(Provisioned { user: Some(user), .. }) => idempotency::complete(app, owner, &keyed, bound.id, user.id.0).await,
+        Err(refusal) if provisioning::is_certain(refusal) => idempotency::release(app, owner, &keyed, bound.id).await?,
+        _ => {}
+    }
+    provisioned
+}
+
+fn check(
+    app: &App,
+    external_id: &str,
+    account: AccountInput,
+    idempotency_key: Option<&str>,
+) -> Outcome<(ExternalId, AccountChange)> {
+    let mut rows = Vec::new();
+    let external_id = match super::parse_external_id(external_id) {
+        Err(Refusal::User(errors)) => {
+            rows.extend(errors);
+            None
+        }
+        parsed => Some(parsed?),
+    };
+    let change = match users::check_account(app, account) {
+        Err(Refusal::User(errors)) => {
+            rows.extend(errors);
+            None
+        }
+        checked => Some(checked?),
+    };
+    rows.extend(idempotency_key.and_then(|key| check_key(key).err()));
+    match (external_id, change) {
+        (Some(external_id), Some(change)) if rows.is_empty() => Ok((external_id, change)),
+        _ => Err(Refusal::User(rows)),
+    }
+}
+
+/// A new account of an external id.
+pub struct NewExternalAccount<'a> {
+    /// The external id.
+    pub external_id: &'a ExternalId,
+    /// The text from which the login is derived, unless `change` has one.
+    pub login_from: &'a str,
+    /// What the other system says of it.
+    pub change: &'a AccountChange,
+    /// When the JWT was issued that needs the account.
+    pub issued_at: Millis,
+}
+
+/// Creates the account of an external id if there is none, and returns it. An account that exists does not change.
+///
+/// # Errors
+/// [`Error::InvalidToken`] if the last account with the id was deleted after the JWT was issued;
+/// `LOGIN_TAKEN`, `EMAIL_TAKEN`, `RATE_LIMITED`; `OVERLOADED` while another request creates the account, and does not proceed.
+pub async fn create_missing(app: &App, new: NewExternalAccount<'_>) -> Outcome<Provisioned> {
+    let NewExternalAccount { external_id, login_from, change, issued_at } = new;
+    Provisioning { external_id, login_from, change, id: None, updates: false, issued_at: Some(issued_at) }.run(app).await
+}
+
+/// A request for the account of an external id.
+struct Provisioning<'a> {
+    external_id: &'a ExternalId,
+    login_from: &'a str,
+    change: &'a AccountChange,
+    /// The id of the account, if this request creates it, for a request that may be repeated.
+    id: Option<UserId>,
+    /// Whether an account that exists is brought up to date.
+    updates: bool,
+    /// When the JWT was issued that needs the account.
+    issued_at: Option<Millis>,
+}
+
+/// The result of one attempt.
+enum Step {
+    Done(Provisioned),
+    /// Another request is creating the account.
+    Wait,
+    /// The external id has another holder than the one that was read.
+    Again,
+    /// The derived login is taken.
+    LoginTaken,
+}
+
+impl Provisioning<'_> {
+    async fn run(&self, app: &App) -> Outcome<Provisioned> {
+        let (mut pauses, mut attempts, mut login_attempts) = (0, 0, 0);
+        while pauses < PAUSES + LONG_PAUSES && attempts < ATTEMPTS {
+            match self.step(app, login_attempts).await? {
+                Step::Done(provisioned) => return Ok(provisioned),
+                Step::Wait => {
+                    pauses += 1;
+                    tokio::time::sleep(if pauses <= PAUSES { PAUSE } else { LONG_PAUSE }).await;
+                }
+                Step::Again => attempts += 1,
+                Step::LoginTaken => {
+                    attempts += 1;
+                    login_attempts += 1;
+                }
+            }
+        }
+        Err(Error::Overloaded.into())
+    }
+
+    async fn step(&self, app: &App, login_attempts: usize) -> Outcome<Step> {
+        let digest = self.external_id.digest();
+        let holder = store::holder(app.db(), &digest).await?;
+        if self.issued_at.is_some_and(|issued_at| holder.removed_at.is_some_and(|removed| issued_at <= removed)) {
+            return Err(Error::InvalidToken.into());
+        }
+        let Some(user) = holder.user else { return self.create(app, &digest, None, login_attempts).await };
+        if let Some(account) = users::find(app, user).await? {
+            return self.update(app, &digest, account).await;
+        }
+        if store::identity(app.db(), user).await?.is_some() {
+            // An account and its identity are created together, and the account is deleted first: it may have been created since it was read. Otherwise it was deleted,
+            // and its external id is about to be released.
+            if !users::exists(app, user).await? {
+                store::release(app.db(), &digest, user, Some(app.now())).await?;
+            }
+            return Ok(Step::Again);
+        }
+        let is_abandoned = app.now().saturating_sub(holder.claimed_at) > ABANDONED_AFTER || self.id == Some(user);
+        if is_abandoned { self.create(app, &digest, Some(user), login_attempts).await } else { Ok(Step::Wait) }
+    }
+
+    async fn update(&self, app: &App, digest: &str, account: Arc<User>) -> Outcome<Step> {
+        let id = account.id;
+        let was_created = self.id == Some(id);
+        if !self.updates {
+            return Ok(Step::Done(Provisioned { user: Some(account), was_created }));
+        }
+        match users::change_account(app, id, self.change).await {
+            Ok(Some(user)) => Ok(Step::Done(Provisioned { user: Some(user), was_created })),
+            Ok(None) => Ok(Step::Again),
+            Err(refusal) => self.recheck(app, digest, id, refusal).await,
+        }
+    }
+
+    /// A login or an address can be taken by the account of the same external id that has replaced `id` meanwhile.
+    async fn recheck(&self, app: &App, digest: &str, id: UserId, refusal: Refusal) -> Outcome<Step> {
+        let is_user_error = matches!(refusal, Refusal::User(_));
+        if is_user_error && store::holder(app.db(), digest).await?.user != Some(id) {
+            return Ok(Step::Again);
+        }
+        Err(refusal)
+    }
+
+    async fn create(&self, app: &App, digest: &str, abandoned: Option<UserId>, login_attempts: usize) -> Outcome<Step> {
+        let id = match self.id {
+            Some(id) => id,
+            None => UserId(app.next_id().await?),
+        };
+        let login = match self.change.login() {
+            Some(login) => login.to_owned(),
+            None => match self.derive_login(app, login_attempts).await? {
+                Some(login) => login,
+                None => return Ok(Step::LoginTaken),
+            },
+        };
+        let (former, external_id) = (Vec::new(), Some(digest.to_owned()));
+        let lease = journal::begin(app, Task::Account { user: id, login: login.clone(), former, external_id }).await?;
+        if store::claim(app.db(), digest, id, abandoned, (app.now(), self.issued_at)).await? != id {
+            lease.ack(app);
+            return Ok(Step::Again);
+        }
+        let record = store::record(id, self.external_id.as_str(), app.now());
+        match users::create_account(app, id, &login, self.change, &record).await {
+            Ok(Some(user)) if store::holder(app.db(), digest).await?.user == Some(id) => {
+                lease.ack(app);
+                Ok(Step::Done(Provisioned { user: Some(user), was_created: true }))
+            }
+            Ok(user) => {
+                // A process that stalled for longer than the lease has lost its claims.
+                if user.is_some() {
+                    users::discard(app, id).await?;
+                }
+                lease.hand_over(app, Progress::default()).await;
+                // The id of a request that is repeated is used again only when nothing is left of the account.
+                if self.id.is_some() { Err(Error::Overloaded.into()) } else { Ok(Step::Again) }
+            }
+            Err(refusal) => self.refuse(app, digest, id, lease, refusal).await,
+        }
+    }
+
+    /// A login that is free now, or may be: another request may claim it meanwhile. `None` if it is taken.
+    async fn derive_login(&self, app: &App, attempts: usize) -> Result<Option<String>, Error> {
+        let login = users::derive_login(self.login_from, attempts);
+        Ok(users::logins::is_free(app, &login).await?.then_some(login))
+    }
+
+    /// Releases the claim of an account that was not created.
+    async fn refuse(&self, app: &App, digest: &str, id: UserId, lease: EntryLease, refusal: Refusal) -> Outcome<Step> {
+        if !provisioning::is_certain(&refusal) {
+            return Err(refusal);
+        }
+        let has_lost_claim = store::holder(app.db(), digest).await?.user != Some(id);
+        store::release(app.db(), digest, id, None).await?;
+        // A repetition of the request may have created the account meanwhile.
+        let exists = users::exists(app, id).await?;
+        if exists {
+            super::settle(app, id, Some(digest)).await?;
+        }
+        lease.ack(app);
+        match &refusal {
+            _ if exists => Ok(Step::Again),
+            Refusal::User(_) if has_lost_claim => Ok(Step::Again),
+            Refusal::User(rows) if self.change.login().is_none() && rows.iter().any(is_login_taken) => Ok(Step::LoginTaken),
+            _ => Err(refusal),
+        }
+    }
+}
+
+fn is_login_taken(row: &UserError) -> bool {
+    row.code == UserErrorCode::LoginTaken
+}

@@ -1,0 +1,140 @@
+//! The accounts of tokens: found, created at first sight, and not found.
+
+use super::super::{emails_of, run};
+use super::{World, login, not_provisioned, unauthenticated};
+use crate::support::{MailServer, TestApp, error_codes, findings, races};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+async fn account(world: &World, token: &str) -> Value {
+    let mut response = world.client(token).run("MyAccount", json!({})).await;
+    assert_eq!(response.get("errors"), None, "{response}");
+    response["data"]["viewerAccount"].take()
+}
+
+#[tokio::test]
+async fn without_provisioning_a_token_needs_an_account() {
+    let world = World::start(false).await;
+    let token = world.token("User-7");
+    assert_eq!(login(&world.app, &token).await, not_provisioned());
+    world.provision("User-7", "ada").await;
+    assert_eq!(login(&world.app, &token).await.as_deref(), Ok("ada"));
+    assert_eq!(login(&world.app, &world.token("user-7")).await, not_provisioned(), "case counts");
+    let identity = account(&world, &token).await["identities"][0].take();
+    assert_eq!((&identity["issuer"], &identity["subject"]), (&json!(super::ISSUER), &json!("User-7")));
+}
+
+#[tokio::test]
+async fn a_token_of_another_issuer_is_not_provisioned() {
+    let world = World::start(true).await;
+    let user = world.provision("User-7", "ada").await;
+    let id = waxwing::base::ids::UserId::from_global(user["id"].as_str().expect("an id")).expect("a user").0;
+    world.app.redis.run::<u64>(&["HSET", &format!("identity:{{{id}}}"), "issuer", "https://other.example"]);
+    assert_eq!(login(&world.app, &world.token("User-7")).await, not_provisioned());
+}
+
+#[tokio::test]
+async fn the_first_token_creates_the_account_from_its_claims() {
+    let world = World::start(true).await;
+    world.app.user("ada").await;
+    let profile = |username: &str, name: Value| json!({ "preferred_username": username, "name": name });
+    for (sub, more, expected_login, expected_name) in [
+        ("1", profile("Grace.Hopper", json!("Grace Hopper")), "GraceHopper", "Grace Hopper"),
+        ("2", profile("x-y_z@example.org", json!(null)), "xy_zexampleorg", "xy_zexampleorg"),
+        ("3", profile(&"a".repeat(40), json!(7)), &"a".repeat(24), &"a".repeat(24)),
+        ("4", profile("ж!", json!("x".repeat(500))), "user", "user"),
+    ] {
+        let token = world.token_with(sub, more);
+        let response = world.client(&token).gql("{ viewer { login name } }", json!({})).await;
+        assert_eq!(response["data"]["viewer"], json!({ "login": expected_login, "name": expected_name }), "{response}");
+    }
+    let taken = login(&world.app, &world.token_with("5", json!({ "preferred_username": "ADA" }))).await.expect("a login");
+    assert!(taken.len() == "ADA_".len() + 5 && taken.starts_with("ADA_"), "{taken}");
+    let unnamed = login(&world.app, &world.token("6")).await.expect("a login");
+    assert!(unnamed.starts_with("user_") && unnamed.len() == "user_".len() + 5, "{unnamed}");
+    let later = world.token_with("1", json!({ "preferred_username": "Other", "name": "Other" }));
+    assert_eq!(login(&world.app, &later).await.as_deref(), Ok("GraceHopper"), "at first sight alone");
+    let first = account(&world, &later).await;
+    assert_eq!((&first["hasPassword"], &first["identities"][0]["subject"]), (&json!(false), &json!("1")));
+    world.app.drain().await;
+    assert_eq!(findings(&world.app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn an_address_is_taken_only_if_verified_and_free() {
+    let mail = MailServer::start().await;
+    let server = super::KeyServer::start(&[]).await;
+    let config = waxwing::base::config::Config { jwt: super::config(&server.url, true).jwt, ..mail.config() };
+    let (app, key) = (TestApp::with(config).await, super::SigningKey::ed25519("first"));
+    server.serve(&[&key]);
+    waxwing::platform::jwt::service::start(&app.app).await;
+    let world = World { app, server, key };
+    let owner = super::super::confirmed(&world.app, &mail, "owner", "taken@example.org").await;
+    for (sub, email, is_verified, expected) in [
+        ("1", "Ada@example.org", json!(true), json!("Ada@example.org")),
+        ("2", "bea@example.org", json!("true"), Value::Null),
+        ("3", "cyd@example.org", json!(false), Value::Null),
+        ("4", "taken@example.org", json!(true), Value::Null),
+        ("5", "nobody", json!(true), Value::Null),
+    ] {
+        let token = world.token_with(sub, json!({ "email": email, "email_verified": is_verified }));
+        assert!(login(&world.app, &token).await.is_ok(), "{sub}");
+        assert_eq!(emails_of(&world.client(&token)).await, (expected, Value::Null), "{sub}");
+    }
+    assert_eq!(emails_of(&owner).await.0, "taken@example.org", "an address alone links to no account");
+    world.app.drain().await;
+    assert_eq!(mail.take().len(), 0, "no message");
+    assert_eq!(findings(&world.app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn concurrent_first_tokens_create_one_account() {
+    let world = World::start(true).await;
+    let other = world.sibling().await;
+    for round in 0..races(5) {
+        let sub = format!("sub-{round}");
+        let token = world.token_with(&sub, json!({ "preferred_username": "ada" }));
+        let backend = world.backend().await;
+        let provisioned = run(&backend, "ProvisionUser", "provisionUser", json!({ "externalId": sub }));
+        let seen = join_all((0..8).map(|at| login(if at % 2 == 0 { &world.app } else { &other }, &token)));
+        let (provisioned, seen) = tokio::join!(provisioned, seen);
+        let expected = provisioned["user"]["login"].as_str().unwrap_or_else(|| panic!("{provisioned}"));
+        assert!(seen.iter().all(|login| login.as_deref() == Ok(expected)), "round {round}: {expected} {seen:?}");
+    }
+    world.app.drain().await;
+    assert_eq!(findings(&world.app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn after_a_deletion_only_later_tokens_create_an_account() {
+    let world = World::start(true).await;
+    let old = world.token_with("1", json!({ "preferred_username": "ada" }));
+    assert_eq!(login(&world.app, &old).await.as_deref(), Ok("ada"));
+    world.app.clock.advance(1_000);
+    let backend = world.backend().await;
+    let removed = run(&backend, "RemoveUser", "removeUser", json!({ "externalId": "1" })).await;
+    assert!(removed["removedUserId"].is_string(), "{removed}");
+    let other = world.sibling().await;
+    for server in [&world.app, &other] {
+        assert_eq!(login(server, &old).await, unauthenticated());
+    }
+    world.app.drain().await;
+    assert_eq!(login(&world.app, &old).await, unauthenticated(), "after the purge");
+    world.app.clock.advance(1_000);
+    let new = world.token_with("1", json!({ "preferred_username": "ada" }));
+    let login_of_new = login(&world.app, &new).await.expect("a new account");
+    assert!(login_of_new.starts_with("ada_"), "the login before stays reserved: {login_of_new}");
+    assert_eq!(login(&world.app, &old).await, unauthenticated());
+}
+
+#[tokio::test]
+async fn a_token_is_no_session() {
+    let world = World::start(true).await;
+    let token = world.token("1");
+    let client = world.client(&token);
+    let response = client.run("MySessions", json!({})).await;
+    assert_eq!(response["data"]["viewerSessions"], json!([]), "{response}");
+    let response = client.gql("mutation { logOut { endedSessionId } }", json!({})).await;
+    assert_eq!(error_codes(&response), ["FORBIDDEN"], "{response}");
+    assert!(login(&world.app, &token).await.is_ok());
+}
