@@ -99,7 +99,7 @@ export class ChatPage {
 
   // Forgets what Chromium logs when the server is down.
   forgetOutage() {
-    const isExpected = (text) => /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|WebSocket connection to .* failed/.test(text);
+    const isExpected = (text) => /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED|WebSocket connection to .* failed/.test(text);
     this.pageErrors.splice(0, Infinity, ...this.pageErrors.filter((text) => !isExpected(text)));
   }
 }

@@ -49,7 +49,7 @@ beforeEach(async () => {
 // The only errors in the console are those of a server that does not run.
 afterEach(async () => {
   await browser.close();
-  const expected = /ERR_CONNECTION_REFUSED|WebSocket connection to .* failed|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/;
+  const expected = /ERR_CONNECTION_REFUSED|WebSocket connection to .* failed|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED/;
   assert.deepEqual(pageErrors.filter((text) => !expected.test(text)), []);
 });
 
