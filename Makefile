@@ -95,18 +95,18 @@ bench-fairness: need-redis dist
 	node tests/bench/fairness/main.mjs target/dist/waxwing $(ARGS)
 
 # The server of the suite. Without the test, cargo would build it again, since libraries have fewer features without the dependencies of the tests.
-BUILD_SERVER := cargo build --locked --bin waxwing --test it
+.PHONY: test-server
+test-server: playground
+	cargo build --locked --bin waxwing --test it
 
 ## Test the playground in headless Chromium, with a server of its own.
-e2e: need-redis need-chromium playground
-	$(BUILD_SERVER)
+e2e: need-redis need-chromium test-server
 	node tests/it/validation/expect.mjs --check
 	CHROMIUM="$${CHROMIUM:-$$(command -v chromium)}" node playground/test/run.mjs target/debug/waxwing
 
 ## Build the recipes of docs/frontend.md and run them against servers of their own.
 .PHONY: recipes
-recipes: need-redis need-chromium playground playground/recipes/node_modules/.package-lock.json
-	$(BUILD_SERVER)
+recipes: need-redis need-chromium test-server playground/recipes/node_modules/.package-lock.json
 	CHROMIUM="$${CHROMIUM:-$$(command -v chromium)}" node --test-reporter=spec playground/recipes/run.mjs target/debug/waxwing
 
 playground/recipes/node_modules/.package-lock.json: playground/recipes/package-lock.json
