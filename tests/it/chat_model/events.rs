@@ -3,11 +3,9 @@
 use super::Play;
 use super::model::{Chat, Kind, Model, Row, State};
 use super::operations::Operation;
-use crate::live::chats::{ChatEvent, ChatEvents};
+use crate::live::chats::ChatEvents;
 use serde_json::Value;
 use std::time::Duration;
-use waxwing::platform::journal::service as journal;
-use waxwing::platform::journal::{LEASE, Queue};
 
 /// Accounts with a subscription: on both servers by turns.
 const WATCHERS: [usize; 4] = [0, 1, 2, 4];
@@ -132,7 +130,9 @@ impl Play {
         for Stream { viewer, events } in &mut streams {
             for expected in self.model.events(before, *viewer) {
                 let (event, chat) = loop {
-                    let event = self.next_event(events, &expected, *viewer).await;
+                    let Ok(event) = tokio::time::timeout(LONGEST_WAIT, events.next()).await else {
+                        panic!("`{expected}` does not come to {viewer}: {}", self.context());
+                    };
                     let chat = self.world.chats.iter().position(|chat| event.shown["chatId"] == **chat);
                     let is_own = ["changed", "gone"].contains(&event.line.as_str()) || event.line.starts_with("typing");
                     if is_own || (event.line != expected && self.is_repeated(chat, &event.line)) {
@@ -150,23 +150,6 @@ impl Play {
             }
         }
         self.streams = streams;
-    }
-
-    /// The next event of a stream. If Redis did not respond in time, an event was not published, and an entry of the journal waits: then the workers publish
-    /// it, and nothing else may delay it.
-    async fn next_event(&mut self, events: &mut ChatEvents, expected: &str, viewer: usize) -> ChatEvent {
-        if let Ok(event) = tokio::time::timeout(LONGEST_WAIT, events.next()).await {
-            return event;
-        }
-        let context = format!("`{expected}` does not come to {viewer}: {}", self.context());
-        let server = &self.world.people.servers[0];
-        let waiting = journal::list_entries(&server.app, Queue::Short, 100).await.expect("a store");
-        assert!(!waiting.is_empty(), "no entry of the journal waits, and {context}");
-        println!("late: {waiting:?}");
-        server.clock.advance(LEASE as i64);
-        self.model.now += LEASE;
-        self.settle().await;
-        tokio::time::timeout(LONGEST_WAIT, events.next()).await.expect(&context)
     }
 
     /// Whether a line is about reactions that were set again: that may be published, and is received with the next event.
