@@ -75,11 +75,11 @@ async fn find_account(app: &App, since: ReadBarrier, token: &VerifiedToken) -> R
         return Ok(TokenAccount::Revoked);
     }
     let Some(config) = &app.config().jwt else { return Ok(TokenAccount::OtherIssuer) };
-    let noted = match &identity.issuer {
+    let recorded = match &identity.issuer {
         Some(issuer) => Some(issuer.clone()),
-        None => store::jwt::note_issuer(db, user, &config.issuer).await?,
+        None => store::jwt::record_issuer(db, user, &config.issuer).await?,
     };
-    Ok(match noted {
+    Ok(match recorded {
         Some(issuer) if issuer == config.issuer => TokenAccount::Found(user),
         Some(_) => TokenAccount::OtherIssuer,
         None => TokenAccount::Revoked,

@@ -11,7 +11,7 @@ use crate::domains::users::{User, user_key};
 use redis::{Cmd, Value, cmd};
 use std::sync::Arc;
 
-static NOTE_ISSUER: Script = Script::allow_oom(include_str!("../lua/note_issuer.lua"));
+static RECORD_ISSUER: Script = Script::allow_oom(include_str!("../lua/record_issuer.lua"));
 
 /// A cached fact about a JWT.
 #[derive(Debug)]
@@ -108,9 +108,9 @@ pub(in super::super) async fn load_identity(db: &Db, since: ReadBarrier, id: Use
     Ok(found.into_iter().flatten().next())
 }
 
-/// Notes the issuer of the first JWT of an account. Returns the issuer that is noted; `None` if the account has no identity. One script.
-pub(in super::super) async fn note_issuer(db: &Db, id: UserId, issuer: &str) -> Result<Option<String>, Error> {
-    db.call(Call::new(&NOTE_ISSUER, [keys::identity(id)]).arg(issuer)).await
+/// Records the issuer of the first JWT of an account. Returns the recorded issuer; `None` if the account has no identity. One script.
+pub(in super::super) async fn record_issuer(db: &Db, id: UserId, issuer: &str) -> Result<Option<String>, Error> {
+    db.call(Call::new(&RECORD_ISSUER, [keys::identity(id)]).arg(issuer)).await
 }
 
 /// Everything that decides about a JWT, from the cache and not yet confirmed.
