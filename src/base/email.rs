@@ -1,10 +1,8 @@
 //! Mail addresses: their syntax, how they are compared, and the digests under which they are looked up.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use super::token;
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::fmt;
 
 /// The most bytes of an address, with its domain in A-labels.
@@ -52,7 +50,7 @@ impl EmailAddress {
 
     /// The digest of the address in lower case: two addresses are the same if their digests are.
     pub fn digest(&self) -> EmailDigest {
-        EmailDigest(URL_SAFE_NO_PAD.encode(Sha256::digest(self.text.to_ascii_lowercase())))
+        EmailDigest(token::digest(self.text.to_ascii_lowercase()))
     }
 }
 

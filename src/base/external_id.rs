@@ -1,8 +1,6 @@
 //! Ids of accounts in another system: their syntax, and the digests under which they are looked up.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use sha2::{Digest, Sha256};
+use super::token;
 
 /// The most characters of an id.
 const MAX_CHARACTERS: usize = 200;
@@ -25,7 +23,7 @@ impl ExternalId {
 
     /// The SHA-256 of the id as 43 characters of base64url: the hash tag of its key, since an id may contain braces.
     pub fn digest(&self) -> String {
-        URL_SAFE_NO_PAD.encode(Sha256::digest(self.0.as_bytes()))
+        token::digest(&self.0)
     }
 }
 

@@ -24,5 +24,6 @@ pub mod rate_limits;
 pub mod request;
 pub mod server_key;
 pub mod text;
+pub mod token;
 pub mod url;
 pub mod viewer;

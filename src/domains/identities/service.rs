@@ -6,7 +6,7 @@ mod revoke;
 mod settle;
 
 pub use provision::{ExternalAccount, NewExternalAccount, Provisioned, create_missing, provision_user};
-pub use revoke::{Revocation, are_jwts_revoked, revocation_channel, revoke};
+pub use revoke::{Revocation, revocation_channel, revoke};
 pub use settle::{claim, digest_of, purge, release, settle};
 
 use super::model::Identity;
@@ -37,15 +37,6 @@ async fn find_account(app: &App, external_id: &ExternalId) -> Result<Option<Arc<
     let Some(holder) = store::holder(app.db(), &external_id.digest()).await?.user else { return Ok(None) };
     // An external id is claimed before its account is created.
     users::find(app, holder).await
-}
-
-/// When the last account with an external id was deleted: JWTs that were issued up to then are invalid. `None` if there was none in the last 24 hours. One
-/// command.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn removed_at(app: &App, external_id: &ExternalId) -> Result<Option<Millis>, Error> {
-    Ok(store::holder(app.db(), &external_id.digest()).await?.removed_at)
 }
 
 /// The account of another system to which an account belongs. One command.

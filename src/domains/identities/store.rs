@@ -75,13 +75,3 @@ pub(super) async fn revoke_jwt(db: &Db, digest: &str, now: Millis) -> Result<(),
     let set = cmd("SET").arg(keys::revoked_jwt(digest)).arg(now).arg("PX").arg(REVOCATION_TTL).take();
     db.write_many_allow_oom(vec![set]).await.map(drop)
 }
-
-/// Whether any JWT of these digests was revoked. One pipeline; nothing for none.
-pub(super) async fn are_revoked(db: &Db, digests: &[String]) -> Result<bool, Error> {
-    if digests.is_empty() {
-        return Ok(false);
-    }
-    let commands = digests.iter().map(|digest| cmd("EXISTS").arg(keys::revoked_jwt(digest)).take()).collect();
-    let found: Vec<bool> = db.read_many(commands).await?.into_iter().map(crate::db::decode::value).collect::<Result<_, _>>()?;
-    Ok(found.contains(&true))
-}

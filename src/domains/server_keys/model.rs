@@ -3,9 +3,7 @@
 use crate::base::audit;
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::server_key::{Scope, ServerKey};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use sha2::{Digest, Sha256};
+use crate::base::token;
 use std::sync::Arc;
 
 /// The most keys of a store.
@@ -76,12 +74,7 @@ pub fn is_server_key(token: &str) -> bool {
 
 /// Makes a random key.
 pub(super) fn new_key() -> String {
-    format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()))
-}
-
-/// The stored digest of a key: it identifies the key and is useless to a reader of the store.
-pub(super) fn digest(key: &str) -> String {
-    URL_SAFE_NO_PAD.encode(Sha256::digest(key.as_bytes()))
+    format!("{PREFIX}{}", token::random())
 }
 
 #[cfg(test)]
@@ -102,14 +95,14 @@ mod tests {
     fn a_record_survives_the_round_trip() {
         for (scopes, last_used_at) in [(vec![Scope::Users], None), (Scope::ALL.to_vec(), Some(7))] {
             let key = Arc::new(ServerKey { name: "crm-1".into(), scopes });
-            let record = KeyRecord { key, digest: digest("wxk_x"), created_at: 5, last_used_at };
+            let record = KeyRecord { key, digest: token::digest("wxk_x"), created_at: 5, last_used_at };
             assert_eq!(KeyRecord::parse("crm-1", &record.text()), Some(record));
         }
     }
 
     #[test]
     fn other_texts_are_no_records() {
-        let digest = digest("wxk_x");
+        let digest = token::digest("wxk_x");
         assert!(KeyRecord::parse("a", &format!("{digest} users 1 0")).is_some());
         for text in ["", "x", "x users 1 0", "{digest} 1 0", "{digest} owner 1 0", "{digest}  1 0", "{digest} users, 1 0"] {
             assert_eq!(KeyRecord::parse("a", &text.replace("{digest}", &digest)), None, "{text}");

@@ -5,6 +5,7 @@ use super::store::{self, AddResult};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::server_key::{Scope, ServerKey};
+use crate::base::token;
 use crate::db::ReadBarrier;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub async fn create(app: &App, name: &str, scopes: &[Scope]) -> Result<CreateRes
     }
     let secret = model::new_key();
     let key = Arc::new(ServerKey { name: name.to_owned(), scopes });
-    let record = KeyRecord { key, digest: model::digest(&secret), created_at: app.now(), last_used_at: None };
+    let record = KeyRecord { key, digest: token::digest(&secret), created_at: app.now(), last_used_at: None };
     Ok(match store::add(app.db(), &record).await? {
         AddResult::Added => CreateResult::Created(secret),
         AddResult::NameTaken => CreateResult::NameTaken,
@@ -36,7 +37,7 @@ pub async fn create(app: &App, name: &str, scopes: &[Scope]) -> Result<CreateRes
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn find(app: &App, since: ReadBarrier, token: &str) -> Result<Option<Arc<ServerKey>>, Error> {
-    let digest = model::digest(token);
+    let digest = token::digest(token);
     let register = store::register(app.db(), since).await?;
     let Some(record) = register.0.iter().find(|record| record.digest == digest) else { return Ok(None) };
     touch(app, record);

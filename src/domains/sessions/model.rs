@@ -4,9 +4,7 @@ use crate::base::clock::{MINUTE, Millis};
 use crate::base::config::Config;
 use crate::base::ids::{SessionId, UserId};
 use crate::base::named::named_enum;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use sha2::{Digest, Sha256};
+use crate::base::token;
 
 /// The most sessions of an account; one more ends the oldest.
 pub(super) const MAX_SESSIONS: usize = 100;
@@ -74,19 +72,9 @@ impl Session {
     }
 }
 
-/// Makes a random token.
-pub(super) fn new_token() -> String {
-    URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
-}
-
-/// The stored digest of a token: it identifies the token and is useless to a reader of the store.
-pub(super) fn digest(token: &str) -> String {
-    URL_SAFE_NO_PAD.encode(Sha256::digest(token.as_bytes()))
-}
-
 /// The digest of a client's token; `None` for a text of another length.
-pub fn digest_of(token: &str) -> Option<String> {
-    (token.len() == 43).then(|| digest(token))
+pub fn digest_of(text: &str) -> Option<String> {
+    (text.len() == 43).then(|| token::digest(text))
 }
 
 /// Shortens a User-Agent, and removes characters that could disturb a log or a page.

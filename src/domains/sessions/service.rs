@@ -6,6 +6,7 @@ use crate::app::App;
 use crate::base::clock::MINUTE;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{SessionId, UserId};
+use crate::base::token;
 use crate::base::viewer::Viewer;
 use crate::db::{ReadBarrier, Speculative};
 use crate::domains::users::AuthenticatedUser;
@@ -166,9 +167,9 @@ async fn new_session(
     agent: Option<&str>,
     method: AuthenticationMethod,
 ) -> Result<(Session, NewSession), Error> {
-    let (id, token) = (SessionId(app.next_id().await?), model::new_token());
+    let (id, token) = (SessionId(app.next_id().await?), token::random());
     let agent = model::clean_agent(agent.unwrap_or_default());
-    let session = Session { id, user, digest: model::digest(&token), last_used_at: id.time(), agent, method, until: None };
+    let session = Session { id, user, digest: token::digest(&token), last_used_at: id.time(), agent, method, until: None };
     let expires_at = session.expires_at(app.config());
     Ok((session, NewSession { token, expires_at, user }))
 }

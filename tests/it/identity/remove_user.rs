@@ -5,7 +5,6 @@ use super::{RIGHT, assert_no_findings, assert_refused, found_by, request_reset, 
 use crate::support::{Actor, MailServer, Socket, TestApp, references, user_error_codes};
 use serde_json::{Value, json};
 use waxwing::base::external_id::ExternalId;
-use waxwing::domains::identities::service as identities;
 
 async fn remove(backend: &Actor, external_id: &str) -> Value {
     run(backend, "RemoveUser", "removeUser", json!({ "externalId": external_id })).await
@@ -13,7 +12,7 @@ async fn remove(backend: &Actor, external_id: &str) -> Value {
 
 async fn removed_at(app: &TestApp, external_id: &str) -> Option<u64> {
     let external_id = ExternalId::parse(external_id).expect("an external id");
-    identities::removed_at(&app.app, &external_id).await.expect("a store")
+    app.redis.run(&["HGET", &format!("external_id:{{{}}}", external_id.digest()), "removed"])
 }
 
 #[tokio::test]

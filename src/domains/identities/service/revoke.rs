@@ -3,12 +3,11 @@
 use super::super::store;
 use super::require;
 use crate::app::App;
-use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::error::{Outcome, UserError, UserErrorCode};
 use crate::base::ids::SessionId;
+use crate::base::token;
 use crate::domains::sessions::service as sessions;
 use crate::platform::events::service as events;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 /// The most bytes of the id of a JWT or of its session: no JWT is longer.
@@ -53,15 +52,6 @@ fn check_id<'a>(id: &'a str, field: &'static str) -> Result<&'a str, UserError> 
     if is_valid { Ok(id) } else { Err(UserError::new(UserErrorCode::InvalidInput, message, &[field])) }
 }
 
-/// Whether a JWT was revoked by its `jti` or its `sid`. One pipeline; nothing without both.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn are_jwts_revoked(app: &App, jti: Option<&str>, sid: Option<&str>) -> Result<bool, Error> {
-    let digests: Vec<String> = digests_of(jti, sid).collect();
-    store::are_revoked(app.db(), &digests).await
-}
-
 /// The ids for [`events::changes_channel`] on which revocations of a JWT by its `jti` or its `sid` are published. Those of the account are published under the id
 /// of the account.
 pub fn revocation_channel(jti: Option<&str>, sid: Option<&str>) -> impl Iterator<Item = u64> {
@@ -75,7 +65,7 @@ pub(super) fn digests_of(jti: Option<&str>, sid: Option<&str>) -> impl Iterator<
 }
 
 fn jwt_digest(claim: &str, id: &str) -> String {
-    URL_SAFE_NO_PAD.encode(Sha256::digest(format!("{claim} {id}")))
+    token::digest(format!("{claim} {id}"))
 }
 
 /// A number of 53 bits, as ids have.

@@ -4,10 +4,10 @@ use crate::base::clock::{DAY, MINUTE, Millis};
 use crate::base::email::EmailAddress;
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::{UserId, source};
+use crate::base::token::digest;
 use crate::platform::mail::LinkToken;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use sha2::{Digest, Sha256};
 
 /// The time for which an address is pending after it was set, or after its link was sent, which is the validity of that link.
 pub(in super::super) const PENDING_EMAIL_TTL: Millis = DAY;
@@ -93,10 +93,6 @@ pub(in super::super) fn parse_token(text: &str) -> Option<(UserId, String)> {
     let bytes = (text.len() == 43).then(|| URL_SAFE_NO_PAD.decode(text))?.ok()?;
     let id = u64::from_be_bytes(bytes.get(..8)?.try_into().ok()?);
     (1..=source::MAX).contains(&id).then(|| (UserId(id), digest(text)))
-}
-
-fn digest(token: &str) -> String {
-    URL_SAFE_NO_PAD.encode(Sha256::digest(token))
 }
 
 #[cfg(test)]
