@@ -134,7 +134,7 @@ named_enum! {
         InvalidPassword = "INVALID_PASSWORD",
         /// The mail address is not NAME@DOMAIN, or is too long.
         InvalidEmail = "INVALID_EMAIL",
-        /// Another account has confirmed the mail address. Only server keys are told.
+        /// Another account has confirmed the mail address. Returned only to requests with a server key.
         EmailTaken = "EMAIL_TAKEN",
         /// The text of a status, comment or chat message is empty, too long or contains characters that are not allowed.
         InvalidMessage = "INVALID_MESSAGE",

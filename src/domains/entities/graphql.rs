@@ -39,8 +39,8 @@ impl TextEntitiesObject {
     }
 }
 
-/// Mentions, tags and links in a text, by the rules of the twitter-text libraries. They do not overlap; each list is in the order of the text. What is
-/// in no list is plain text.
+/// Mentions, tags and links in a text, by the rules of the twitter-text libraries. They do not overlap; each list is in the order of the text. The rest
+/// of the text is plain text.
 #[Object(name = "TextEntities")]
 impl TextEntitiesObject {
     /// Mentions of accounts. At most 50 accounts are mentioned, each any number of times. Accounts that the viewer cannot find are left out.

@@ -31,15 +31,16 @@ impl IdentityObject {
     }
 }
 
-/// Input of `provisionUser`. At the first time, what is omitted has a default; later, it does not change.
+/// Input of `provisionUser`. Fields that are omitted have their defaults in a new account, and do not change in an existing one.
 #[derive(InputObject)]
 struct ProvisionUserInput {
     /// Id of the account in the other system: 1 to 200 visible ASCII characters. Case counts.
     external_id: String,
-    /// Login: 1 to 30 letters A-Z, digits and underscores. Default at the first time: the letters, digits and underscores of `externalId`, at most 24, or `user`; and
-    /// another five characters if it is taken. Later, another login is a change as by `changeLogin`, at most two in 30 days (`LIMIT_REACHED`).
+    /// Login: 1 to 30 letters A-Z, digits and underscores. Default for a new account: the letters, digits and underscores of `externalId`, at most 24,
+    /// or `user`; followed by an underscore and five characters if it is taken. For an existing account, another login is a change as by `changeLogin`,
+    /// at most two in 30 days (`LIMIT_REACHED`).
     login: Option<String>,
-    /// Display name: 1 to 50 grapheme clusters. Default at the first time: the login.
+    /// Display name: 1 to 50 grapheme clusters. Default for a new account: the login.
     name: Option<String>,
     /// Mail address. Null removes the confirmed and the pending one. An address that is confirmed or pending already stays as it is.
     email: MaybeUndefined<String>,
@@ -70,7 +71,7 @@ payload! {
 struct IssueSessionInput {
     /// Id of the account in the other system. An unknown one fails with `NOT_FOUND`.
     external_id: String,
-    /// Longest life of the session in seconds: 60 to the longest of the server, which is the default. A session that is not used ends sooner.
+    /// Maximum lifetime of the session in seconds: 60 to the maximum of the server, which is the default. A session that is not used ends sooner.
     ttl_seconds: Option<i32>,
     /// User-Agent of the device that gets the session, for `Session.userAgent`. Null if omitted.
     user_agent: Option<String>,
@@ -143,12 +144,12 @@ impl IdentityMutation {
         Some(Box::pin(issue(ctx, input)).await)
     }
 
-    /// Ends the sessions of an account of another system and revokes its JWTs, or revokes single JWTs. What has ended is refused on return, and its WebSockets and event
-    /// streams end within a second. Requires a server key with the scope `users`.
+    /// Ends the sessions of an account of another system and revokes its JWTs, or revokes single JWTs. The ended sessions and the revoked JWTs are
+    /// refused on return, and their WebSockets and event streams end within a second. Requires a server key with the scope `users`.
     async fn revoke_sessions(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "What is revoked.")] input: RevokeSessionsInput,
+        #[graphql(desc = "The account or the JWTs.")] input: RevokeSessionsInput,
     ) -> Option<Result<RevokeSessionsPayload>> {
         Some(Box::pin(revoke(ctx, input)).await)
     }

@@ -286,7 +286,7 @@ impl UserQuery {
         found.await.transpose()
     }
 
-    /// The account with this login, ignoring case, or the one that had it until 30 days ago. Null if there is none.
+    /// The account with this login, ignoring case, or the account that had it within the last 30 days. Null if there is none.
     async fn user(
         &self,
         ctx: &Context<'_>,
@@ -395,7 +395,7 @@ pub struct UserMutation;
 
 #[Object]
 impl UserMutation {
-    /// Changes the viewer's profile, whom it shows its date of birth and its age, or whether its account is private. Requires a session.
+    /// Changes the viewer's profile, the audiences of its date of birth and its age, or whether its account is private. Requires a session.
     async fn update_profile(
         &self,
         ctx: &Context<'_>,

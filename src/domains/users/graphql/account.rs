@@ -50,8 +50,7 @@ impl AccountObject {
         email.await.transpose()
     }
 
-    /// Mail address whose link was not followed yet. Null if there is none. It is dropped 24 hours after its link was sent, and when another account confirms
-    /// it.
+    /// Mail address that is not confirmed yet. Null if there is none. It is dropped 24 hours after its link was sent, and when another account confirms it.
     async fn pending_email(&self, ctx: &Context<'_>) -> Option<Result<String>> {
         let email = async { Ok(self.emails(ctx).await?.pending.as_ref().map(|email| email.as_str().to_owned())) };
         email.await.transpose()
