@@ -198,8 +198,8 @@ limits! {
     Reactions = "reactions" by Account, 600 / HOUR;
     /// Typing notifications of an account. A client sends one every few seconds while its user types.
     Typing = "typing" by Account, 120 / MINUTE;
-    /// Other changes of chats: messages marked as seen, mutes, the archive, settings, accepted and declined requests, names and roles of groups, members that are
-    /// removed or leave. A client marks messages as seen once a second.
+    /// Other changes of chats: messages marked as seen, mutes, the archive, settings, accepted and declined requests, names and roles of groups, members that
+    /// are removed or leave. A client marks messages as seen once a second.
     ChatSettings = "chat-settings" by Account, 3_000 / HOUR;
     /// Ad requests and clicks of an address, which may be a publisher's server that requests ads for all of its visitors. 10,000 a second are more
     /// than a server decides, so only what would block other clients is refused.

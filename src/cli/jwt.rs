@@ -10,8 +10,8 @@ use clap::Args;
 #[derive(Args, Clone)]
 #[command(next_help_heading = "JSON Web Tokens")]
 pub(super) struct JwtOptions {
-    /// Accept JSON Web Tokens (JWT) of this issuer as access tokens: the claim `iss` must be this text exactly. Needs --jwt-audience and --jwt-jwks. Default: no
-    /// JWT is accepted.
+    /// Accept JSON Web Tokens (JWT) of this issuer as access tokens: the claim `iss` must be this text exactly. Needs --jwt-audience and --jwt-jwks. Default:
+    /// no JWT is accepted.
     #[arg(long, value_name = "URL", env = "WAXWING_JWT_ISSUER", value_parser = issuer)]
     jwt_issuer: Option<String>,
     /// The audience of accepted JWTs: their claim `aud` must be this text, or a list with it.

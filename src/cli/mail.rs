@@ -15,9 +15,9 @@ const OUTBOX: &str = "outbox";
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Mail")]
 pub(super) struct MailOptions {
-    /// The mail server: `smtp://[user:password@]host[:port]`, or `smtps://…` with TLS from the start. With `smtp`, STARTTLS is used if the server offers it; with
-    /// `?tls=required`, and for a password on another host than loopback, nothing is sent without it. Default: messages are files in the folder `outbox` of the
-    /// data folder; a worker leaves messages to other processes.
+    /// The mail server: `smtp://[user:password@]host[:port]`, or `smtps://…` with TLS from the start. With `smtp`, STARTTLS is used if the server offers it;
+    /// with `?tls=required`, and for a password on another host than loopback, nothing is sent without it. Default: messages are files in the folder `outbox`
+    /// of the data folder; a worker leaves messages to other processes.
     // A text, since an error of the argument parser shows the value, which has a password.
     #[arg(long, value_name = "URL", env = "WAXWING_SMTP_URL", hide_env_values = true)]
     smtp_url: Option<String>,
@@ -38,8 +38,8 @@ impl MailOptions {
         self.apply_with(config, MailTransport::Outbox(storage.data_dir.join(OUTBOX)))
     }
 
-    /// Applies the options of a worker: without a mail server, other processes send the messages, since a folder of the worker may be on another machine, and it
-    /// does not know the address of the server.
+    /// Applies the options of a worker: without a mail server, other processes send the messages, since a folder of the worker may be on another machine, and
+    /// it does not know the address of the server.
     pub(super) fn apply_to_worker(&self, config: Config) -> Config {
         self.apply_with(config, MailTransport::None)
     }

@@ -22,8 +22,8 @@ const ACT_AS: HeaderName = HeaderName::from_static("waxwing-act-as");
 /// one HGETALL, or none where the session is cached; with a JWT one or two round trips, or none; with a server key too, and a lookup if it acts for an account.
 ///
 /// # Errors
-/// [`Error::InvalidToken`] for a token that belongs to no live session, for a JWT that is refused, and for an unknown server key: the request is not executed as an anonymous one.
-/// `FORBIDDEN` if a key lacks the scope to act for an account, `NOT_PROVISIONED` if there is no such account, or none of a JWT.
+/// [`Error::InvalidToken`] for a token that belongs to no live session, for a JWT that is refused, and for an unknown server key: the request is not executed
+/// as an anonymous one. `FORBIDDEN` if a key lacks the scope to act for an account, `NOT_PROVISIONED` if there is no such account, or none of a JWT.
 pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Result<Request, Error> {
     let since = app.db().read_barrier();
     let request = |viewer| Request::with_barrier(app.clone(), since, viewer, agent(headers), address);
@@ -117,8 +117,8 @@ pub(super) fn refuse_server_key(headers: &HeaderMap) -> Result<(), Error> {
     if is_used { Err(post_only()) } else { Ok(()) }
 }
 
-/// Checks where a server key and `waxwing-act-as` are used in a POST: by a program, not by a page, and for one response, not for a stream. The key itself is not
-/// verified yet.
+/// Checks where a server key and `waxwing-act-as` are used in a POST: by a program, not by a page, and for one response, not for a stream. The key itself is
+/// not verified yet.
 ///
 /// # Errors
 /// `FORBIDDEN`.

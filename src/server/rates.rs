@@ -15,7 +15,8 @@ use std::sync::Arc;
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// Returns the account, the server key or the address whose rate limit a request is charged to. A server key that acts for an account is charged as the account.
+/// Returns the account, the server key or the address whose rate limit a request is charged to. A server key that acts for an account is charged as the
+/// account.
 pub(super) fn payer(request: &Request) -> Option<Subject> {
     match (&request.viewer, &request.server_key) {
         (None, Some(key)) => Some(Subject::server_key(&key.name)),

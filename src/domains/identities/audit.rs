@@ -1,5 +1,5 @@
-//! The audit of accounts of other systems: an account holds its external id, and a holder has the external id. An account without a password has an identity. No
-//! finding has an external id.
+//! The audit of accounts of other systems: an account holds its external id, and a holder has the external id. An account without a password has an identity.
+//! No finding has an external id.
 
 use super::keys::{self, KeyKind};
 use super::model::REVOCATION_TTL;

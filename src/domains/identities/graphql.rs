@@ -44,13 +44,13 @@ struct ProvisionUserInput {
     name: Option<String>,
     /// Mail address. Null removes the confirmed and the pending one. An address that is confirmed or pending already stays as it is.
     email: MaybeUndefined<String>,
-    /// Whether `email` is confirmed, or the pending address if `email` is omitted. It fails with `EMAIL_TAKEN` if another account has confirmed it. Default: false, then
-    /// the address is pending until the link that is sent to it was followed. An account's confirmed address stays confirmed.
+    /// Whether `email` is confirmed, or the pending address if `email` is omitted. It fails with `EMAIL_TAKEN` if another account has confirmed it. Default:
+    /// false, then the address is pending until the link that is sent to it was followed. An account's confirmed address stays confirmed.
     is_email_confirmed: Option<bool>,
     /// URL of the avatar: absolute https without a user name and a password, at most 2,000 bytes. Null clears it.
     avatar_url: MaybeUndefined<String>,
-    /// Idempotency key: 1 to 64 visible ASCII characters, of the server key. A repeated request with the same key within 24 hours changes nothing and returns the
-    /// first result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
+    /// Idempotency key: 1 to 64 visible ASCII characters, of the server key. A repeated request with the same key within 24 hours changes nothing and returns
+    /// the first result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
     idempotency_key: Option<String>,
 }
 
@@ -58,8 +58,8 @@ payload! {
     {
         /// The account. Null if there are user errors, and in a repeated result if it was deleted since.
         user: UserObject,
-        /// Whether the request has created the account. True in exactly one of all results of an account, however many requests run at once; a repeated request with the
-        /// same idempotency key returns it again. Null if there are user errors.
+        /// Whether the request has created the account. True in exactly one of all results of an account, however many requests run at once; a repeated
+        /// request with the same idempotency key returns it again. Null if there are user errors.
         was_created: bool,
     }
     /// Result of `provisionUser`.
@@ -101,7 +101,8 @@ payload! {
 /// Input of `revokeSessions`: exactly one of its fields.
 #[derive(InputObject)]
 struct RevokeSessionsInput {
-    /// Id of an account in the other system: ends all sessions of the account, and revokes the JWTs that were issued up to now. An unknown one fails with `NOT_FOUND`.
+    /// Id of an account in the other system: ends all sessions of the account, and revokes the JWTs that were issued up to now. An unknown one fails with
+    /// `NOT_FOUND`.
     external_id: Option<String>,
     /// Claim `jti` of the JWT to revoke. An unknown one succeeds.
     jwt_id: Option<String>,
@@ -124,8 +125,9 @@ pub struct IdentityMutation;
 
 #[Object]
 impl IdentityMutation {
-    /// Creates the account of a user of another system, or brings it up to date. The same external id is the same account. The account has no password: its user gets
-    /// sessions by `issueSession`, or sets a password by `requestPasswordReset`. If anything is refused, nothing changes. Requires a server key with the scope `users`.
+    /// Creates the account of a user of another system, or brings it up to date. The same external id is the same account. The account has no password: its
+    /// user gets sessions by `issueSession`, or sets a password by `requestPasswordReset`. If anything is refused, nothing changes. Requires a server key
+    /// with the scope `users`.
     async fn provision_user(
         &self,
         ctx: &Context<'_>,
@@ -134,8 +136,8 @@ impl IdentityMutation {
         Some(Box::pin(provision(ctx, input)).await)
     }
 
-    /// Begins a session for an account of another system, to be handed to a device of its user. Each call begins another one. Requires a server key with the scope
-    /// `act`.
+    /// Begins a session for an account of another system, to be handed to a device of its user. Each call begins another one. Requires a server key with the
+    /// scope `act`.
     async fn issue_session(
         &self,
         ctx: &Context<'_>,

@@ -7,14 +7,15 @@ use crate::base::ids::UserId;
 pub const KINDS: [&str; 3] = ["external_id", "identity", "revoked_jwt"];
 
 /// HASH `uid at removed`, under the digest of an external id: the account that has the id, or is about to; when it was claimed, in ms since the epoch; and
-/// when the last account with it was deleted, in ms. `removed` is missing before the first deletion. No time to live while it has `uid`; without, only `removed` is left; time to
-/// live: [`super::model::REVOCATION_TTL`].
+/// when the last account with it was deleted, in ms. `removed` is missing before the first deletion. No time to live while it has `uid`; without, only
+/// `removed` is left; time to live: [`super::model::REVOCATION_TTL`].
 pub(super) fn external_id(digest: &str) -> String {
     format!("external_id:{{{digest}}}")
 }
 
-/// HASH `subject issuer linked revoked`: the external id of an account; the issuer of its JWTs, missing before the first one; when the account got the id, in ms
-/// since the epoch; and the time up to which its JWTs are revoked, in ms, missing before the first revocation. No time to live: until the account is deleted.
+/// HASH `subject issuer linked revoked`: the external id of an account; the issuer of its JWTs, missing before the first one; when the account got the id, in
+/// ms since the epoch; and the time up to which its JWTs are revoked, in ms, missing before the first revocation. No time to live: until the account is
+/// deleted.
 pub(super) fn identity(id: UserId) -> String {
     audit::id_key("identity:{", id.0)
 }

@@ -9,15 +9,15 @@
 //! **Creating an account.** The external id is claimed under its own hash tag before anything else, so of concurrent requests with one external id exactly one
 //! creates the account; the others wait for it, and then update that account. The login and a confirmed mail address are claimed next. One script on
 //! the account's tag writes the account with its addresses and its identity: the commit. If a process dies before it, a worker releases the claims. A
-//! claim without an account that is ten seconds old counts as abandoned, and another request takes it over; a stalled process finds that after its commit, and deletes the
-//! account again.
+//! claim without an account that is ten seconds old counts as abandoned, and another request takes it over; a stalled process finds that after its commit,
+//! and deletes the account again.
 //!
 //! **Invariants.** An external id names at most one account, and an account has at most one external id, which never changes. The id is free again when
 //! the account is deleted.
 //!
-//! **JWTs.** The account of a JWT ([`crate::platform::jwt`]) is the holder of its `sub`. A JWT is refused if it was issued up to the time of a revocation or deletion
-//! that is stored here, or if its `jti` or `sid` was revoked. The first JWT of an account records the issuer. All of this is read through the client-side cache, also
-//! that a `jti` was not revoked: a write to the key invalidates it. Revocations are published, so that sockets end.
+//! **JWTs.** The account of a JWT ([`crate::platform::jwt`]) is the holder of its `sub`. A JWT is refused if it was issued up to the time of a revocation or
+//! deletion that is stored here, or if its `jti` or `sid` was revoked. The first JWT of an account records the issuer. All of this is read through the
+//! client-side cache, also that a `jti` was not revoked: a write to the key invalidates it. Revocations are published, so that sockets end.
 //!
 //! **Costs.** The account of an external id: one HGET, and one HGETALL if the account is not cached.
 

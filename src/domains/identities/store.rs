@@ -24,8 +24,8 @@ pub(super) async fn holder(db: &Db, digest: &str) -> Result<ExternalIdHolder, Er
     Ok(ExternalIdHolder { user: user.map(UserId), claimed_at: at.unwrap_or(0), removed_at })
 }
 
-/// Claims an external id for the account `id`, if it is free or `abandoned` has it; for a JWT that was issued at a time, unless the last account with the id was
-/// deleted after that. Returns the account that has it. One script.
+/// Claims an external id for the account `id`, if it is free or `abandoned` has it; for a JWT that was issued at a time, unless the last account with the id
+/// was deleted after that. Returns the account that has it. One script.
 pub(super) async fn claim(
     db: &Db,
     digest: &str,

@@ -76,8 +76,9 @@ pub(super) enum ListResult {
     EpochChanged,
 }
 
-/// Writes new sessions, which expire after `idle` without use, or at their end, and are listed for `absolute`. With an `epoch` of device tokens, they are listed only
-/// while the account has it. One pipeline with two scripts for each session; the list comes first, since listed sessions that do not exist are ignored.
+/// Writes new sessions, which expire after `idle` without use, or at their end, and are listed for `absolute`. With an `epoch` of device tokens, they are
+/// listed only while the account has it. One pipeline with two scripts for each session; the list comes first, since listed sessions that do not exist are
+/// ignored.
 pub(super) async fn create(
     db: &Db,
     sessions: &[Session],

@@ -326,8 +326,8 @@ struct UpdateProfileInput {
     name: MaybeUndefined<String>,
     /// Biography: at most 160 grapheme clusters. Null or an empty string clears it.
     bio: MaybeUndefined<String>,
-    /// Whether the account is private: only its followers and friends see its statuses, its followers and the accounts that it follows. Null or omitted: no change. An
-    /// account that becomes public accepts all follow requests, the oldest first.
+    /// Whether the account is private: only its followers and friends see its statuses, its followers and the accounts that it follows. Null or omitted: no
+    /// change. An account that becomes public accepts all follow requests, the oldest first.
     is_private: Option<bool>,
     /// Location: 1 to 60 grapheme clusters. Null clears it.
     location: MaybeUndefined<String>,

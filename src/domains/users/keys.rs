@@ -18,11 +18,11 @@ pub const PRIVATE_FIELD: &str = "private";
 const SHARDS: u32 = 4_096;
 
 /// HASH `id login name bio followers following posts signup` (signup in ms since the epoch), and `devices`, a random number to which device
-/// tokens are bound, once the account has revoked them. `private` is 1 for a private account. `mutes blocks blocked_by friends bookmarks reposts` count the members of
-/// the sets of these names, and `relations` changes of the first four; a count of 0 may be missing. `logins` has the last 50 logins before the present one
-/// ([`super::model::LoginHistory`]), once the account has changed it. `avatar banner website location gender born show_born show_age` are
-/// missing unless the account has set them: three URLs, two texts, the date of birth as `2000-02-29`, and who sees it and the age (`friends` or `everyone`).
-/// At most 26 fields, no time to live.
+/// tokens are bound, once the account has revoked them. `private` is 1 for a private account. `mutes blocks blocked_by friends bookmarks reposts` count the
+/// members of the sets of these names, and `relations` changes of the first four; a count of 0 may be missing. `logins` has the last 50 logins before the
+/// present one ([`super::model::LoginHistory`]), once the account has changed it. `avatar banner website location gender born show_born show_age` are missing
+/// unless the account has set them: three URLs, two texts, the date of birth as `2000-02-29`, and who sees it and the age (`friends` or `everyone`). At most
+/// 26 fields, no time to live.
 pub fn user(id: UserId) -> String {
     audit::id_key("user:{", id.0)
 }
@@ -56,7 +56,8 @@ pub fn password(id: UserId) -> String {
 }
 
 /// HASH `address confirmation version confirmed`: the confirmed address; the id of its confirmation; the version, which every change of the confirmed address
-/// raises; and the version with the last confirmation. `address` and `confirmation` are missing without a confirmed address. No time to live: until the account is deleted.
+/// raises; and the version with the last confirmation. `address` and `confirmation` are missing without a confirmed address. No time to live: until the
+/// account is deleted.
 pub fn email(id: UserId) -> String {
     format!("email:{{{}}}", id.0)
 }
@@ -81,8 +82,8 @@ pub fn email_notices(id: UserId) -> String {
 }
 
 /// HASH `uid version confirmation before at`, under the digest of an address: the account that has confirmed it, or is about to; the version of the account's
-/// address with that; the id of the last confirmation, and of the one before; and when it was claimed, in ms since the epoch. One for each confirmed address, no
-/// time to live. Of a released address only `confirmation` is left; time to live: [`super::model::PENDING_EMAIL_TTL`].
+/// address with that; the id of the last confirmation, and of the one before; and when it was claimed, in ms since the epoch. One for each confirmed address,
+/// no time to live. Of a released address only `confirmation` is left; time to live: [`super::model::PENDING_EMAIL_TTL`].
 pub(super) fn email_holder(address: &EmailDigest) -> String {
     format!("email_holder:{{{}}}", address.as_str())
 }

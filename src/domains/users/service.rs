@@ -100,10 +100,11 @@ async fn create(app: &App, registration: Registration, email: Option<EmailAddres
     Ok(AuthenticatedUser { user: user.into(), device_token, device_epoch: String::new() })
 }
 
-/// Verifies a login and a password. A confirmed mail address serves as the login. A login that the account has changed serves for 30 days. Failures of all names
-/// of an account count together; where only these are too many, the password counts as wrong. An unknown login gives the same response as a wrong password after the same work: two reads and one hash, charged alike. (A text that cannot be a login is not looked up; that it has no account is no secret.) A token is charged before
-/// the password is compared, and returned if it was right, so concurrent guesses never exceed the tokens. An invalid device token, or
-/// another account's, is ignored.
+/// Verifies a login and a password. A confirmed mail address serves as the login. A login that the account has changed serves for 30 days. Failures of all
+/// names of an account count together; where only these are too many, the password counts as wrong. An unknown login gives the same response as a wrong
+/// password after the same work: two reads and one hash, charged alike. (A text that cannot be a login is not looked up; that it has no account is no
+/// secret.) A token is charged before the password is compared, and returned if it was right, so concurrent guesses never exceed the tokens. An invalid
+/// device token, or another account's, is ignored.
 ///
 /// # Errors
 /// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes is full.
@@ -199,7 +200,8 @@ fn wrong_credentials() -> Refusal {
 }
 
 /// Revokes all device tokens of an account. A device that sends its own token, `keep`, receives a new one: it stays the same device with
-/// the same bucket for failed log-ins, so this gives nobody additional guesses. An account without a password has no device tokens. One pipeline and one script.
+/// the same bucket for failed log-ins, so this gives nobody additional guesses. An account without a password has no device tokens. One pipeline and one
+/// script.
 ///
 /// # Errors
 /// `UNAUTHENTICATED` if the account was deleted; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -161,8 +161,8 @@ pub(super) fn create_commands(user: &User, password: &str) -> (redis::Cmd, redis
     (set_password, set_user)
 }
 
-/// Deletes an account, its password and what expires of its addresses, if the history of its logins is still `logins`; returns whether it is. An account that was deleted before has any. One
-/// script.
+/// Deletes an account, its password and what expires of its addresses, if the history of its logins is still `logins`; returns whether it is. An account that
+/// was deleted before has any. One script.
 pub(super) async fn delete(db: &Db, id: UserId, logins: &LoginHistory) -> Result<bool, Error> {
     let keys = [keys::user(id), keys::password(id), keys::pending_email(id), keys::password_reset(id), keys::email_notices(id)];
     db.call(Call::new(&DELETE_USER, keys).arg(logins.text())).await

@@ -47,8 +47,8 @@ pub struct Provisioned {
     pub was_created: bool,
 }
 
-/// Creates the account of an external id, or brings it up to date, for a server key. Of concurrent requests with one external id exactly one creates the account.
-/// To create one: the journal, two claims, a script and six reads. To change none of an account: three reads.
+/// Creates the account of an external id, or brings it up to date, for a server key. Of concurrent requests with one external id exactly one creates the
+/// account. To create one: the journal, two claims, a script and six reads. To change none of an account: three reads.
 ///
 /// # Errors
 /// `INVALID_INPUT` for a text that cannot be an external id or an idempotency key; those of [`users::check_account`], [`users::create_account`] and
@@ -187,8 +187,8 @@ impl Provisioning<'_> {
             return self.update(app, &digest, account).await;
         }
         if store::identity(app.db(), user).await?.is_some() {
-            // An account and its identity are created together, and the account is deleted first: it may have been created since it was read. Otherwise it was deleted,
-            // and its external id is about to be released.
+            // An account and its identity are created together, and the account is deleted first: it may have been created since it was read. Otherwise it
+            // was deleted, and its external id is about to be released.
             if !users::exists(app, user).await? {
                 store::release(app.db(), &digest, user, Some(app.now())).await?;
             }

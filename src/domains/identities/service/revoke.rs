@@ -24,8 +24,8 @@ pub enum Revocation<'a> {
     JwtSessionId(&'a str),
 }
 
-/// Revokes sessions and JWTs, and returns the sessions that have ended, newest first. For an account the reads of [`super::find`], two scripts and the commands that
-/// end its sessions; else a write.
+/// Revokes sessions and JWTs, and returns the sessions that have ended, newest first. For an account the reads of [`super::find`], two scripts and the
+/// commands that end its sessions; else a write.
 ///
 /// # Errors
 /// `INVALID_INPUT` for a text that cannot be an external id, or an id of a JWT; `NOT_FOUND` if no account has the external id.
@@ -52,8 +52,8 @@ fn check_id<'a>(id: &'a str, field: &'static str) -> Result<&'a str, UserError> 
     if is_valid { Ok(id) } else { Err(UserError::new(UserErrorCode::InvalidInput, message, &[field])) }
 }
 
-/// The ids for [`events::changes_channel`] on which revocations of a JWT by its `jti` or its `sid` are published. Those of the account are published under the id
-/// of the account.
+/// The ids for [`events::changes_channel`] on which revocations of a JWT by its `jti` or its `sid` are published. Those of the account are published under
+/// the id of the account.
 pub fn revocation_channel(jti: Option<&str>, sid: Option<&str>) -> impl Iterator<Item = u64> {
     digests_of(jti, sid).map(|digest| channel_of(&digest)).collect::<Vec<_>>().into_iter()
 }

@@ -16,9 +16,9 @@ pub async fn digest_of(app: &App, id: UserId) -> Result<Option<String>, Error> {
     Ok(identity.and_then(|identity| ExternalId::parse(&identity.subject)).map(|external_id| external_id.digest()))
 }
 
-/// Reconciles the claim of an external id with whether its account exists, and returns whether it does. An account that has lost its claim claims the id again; if
-/// another account has it meanwhile, the account is deleted, since the other system cannot reach it. A read without an external id; else four reads and a script
-/// at most.
+/// Reconciles the claim of an external id with whether its account exists, and returns whether it does. An account that has lost its claim claims the id
+/// again; if another account has it meanwhile, the account is deleted, since the other system cannot reach it. A read without an external id; else four reads
+/// and a script at most.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.

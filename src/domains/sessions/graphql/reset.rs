@@ -29,8 +29,8 @@ pub struct ResetMutation;
 
 #[Object]
 impl ResetMutation {
-    /// Sets a new password with the token of a link that `requestPasswordReset` has sent. All sessions of the account end and its device tokens are revoked; a new
-    /// session begins. A token that is expired, used or replaced fails with `INVALID_TOKEN`. The token stays valid if the password is refused. Needs no
+    /// Sets a new password with the token of a link that `requestPasswordReset` has sent. All sessions of the account end and its device tokens are revoked;
+    /// a new session begins. A token that is expired, used or replaced fails with `INVALID_TOKEN`. The token stays valid if the password is refused. Needs no
     /// session.
     async fn reset_password(
         &self,

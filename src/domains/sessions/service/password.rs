@@ -35,9 +35,9 @@ pub struct ChangedPassword {
     pub device_token: String,
 }
 
-/// Changes the viewer's password, sends a message to the confirmed address, ends all sessions but the viewer's, and revokes all device tokens; the viewer's device gets a
-/// new one, as by a log-in. The two hashes, the journal, a script, and as many commands as there are other sessions. A wrong current password is charged like a
-/// failed log-in on this device.
+/// Changes the viewer's password, sends a message to the confirmed address, ends all sessions but the viewer's, and revokes all device tokens; the viewer's
+/// device gets a new one, as by a log-in. The two hashes, the journal, a script, and as many commands as there are other sessions. A wrong current password
+/// is charged like a failed log-in on this device.
 ///
 /// # Errors
 /// `INVALID_PASSWORD`, `WRONG_CREDENTIALS`; `FORBIDDEN` if the account has no password; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes is full, or other

@@ -94,8 +94,8 @@ fn email_change(email: Change<String>, is_confirmed: bool) -> Result<EmailChange
     })
 }
 
-/// The login of an account that comes without one: the letters, digits and underscores of `text`, at most 24, or "user". Each further `attempt`, after logins that
-/// are taken, is followed by another five characters.
+/// The login of an account that comes without one: the letters, digits and underscores of `text`, at most 24, or "user". Each further `attempt`, after logins
+/// that are taken, is followed by another five characters.
 pub fn derive_login(text: &str, attempt: usize) -> String {
     let kept = text.chars().filter(|it| it.is_ascii_alphanumeric() || *it == '_');
     let mut login: String = kept.take(DERIVED_LOGIN_MAX).collect();

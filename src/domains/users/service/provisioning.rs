@@ -1,5 +1,5 @@
-//! Accounts that another system creates and updates, without a password. Everything that can be refused is checked and claimed before the one script that changes the
-//! account: where anything is refused, nothing changes.
+//! Accounts that another system creates and updates, without a password. Everything that can be refused is checked and claimed before the one script that
+//! changes the account: where anything is refused, nothing changes.
 
 use super::super::model::{AccountChange, AccountEmail, AccountInput, Change, EmailChange, PendingEmail, ProfileChange, User};
 use super::super::store;
@@ -118,7 +118,8 @@ struct ClaimedAddress {
     confirmation: u64,
 }
 
-/// Claims an address for the change of an account's address after this version; `None` if the account has made another change. The journal, a read and a script.
+/// Claims an address for the change of an account's address after this version; `None` if the account has made another change. The journal, a read and a
+/// script.
 ///
 /// # Errors
 /// `EMAIL_TAKEN` if another account has confirmed the address, or is about to.
