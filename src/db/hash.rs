@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_found_whichever_is_expected() {
+    fn a_field_is_found_at_any_expected_position() {
         let find = |name, expected| position(Venue::FIELDS, name, expected);
         for (at, name) in Venue::names().into_iter().enumerate() {
             assert_eq!((0..=5).map(|expected| find(name, expected)).collect::<Vec<_>>(), vec![Some(at); 6], "{name}");

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_random_and_told_from_a_session() {
+    fn a_key_is_random_and_differs_from_a_session_token() {
         let (one, other) = (new_key(), new_key());
         assert!(one.len() == 47 && one.starts_with("wxk_") && one != other && is_server_key(&one), "{}", one.len());
         assert!(is_server_key("wxk_") && is_server_key("wxk_short"));

@@ -24,7 +24,7 @@ async fn a_pair_has_one_chat_for_ever() {
 }
 
 #[tokio::test]
-async fn the_other_has_the_chat_from_the_first_row_on() {
+async fn the_other_account_has_the_chat_from_the_first_row_on() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     befriend(&ada, &bea).await;

@@ -21,7 +21,7 @@ fn named(members: &[(String, String)]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_group_is_made_with_others() {
+async fn a_group_is_created_with_other_accounts() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     let input = json!({ "name": " Birds ", "userIds": [bea.id, ada.id, cyd.id, bea.id] });

@@ -46,7 +46,7 @@ async fn rows_have_no_gaps_with_many_senders() {
 }
 
 #[tokio::test]
-async fn a_hundred_beginnings_give_one_chat() {
+async fn a_hundred_concurrent_starts_create_one_chat() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;

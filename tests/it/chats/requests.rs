@@ -59,7 +59,7 @@ async fn declining_a_direct_chat_sends_no_event_to_the_other_account() {
 }
 
 #[tokio::test]
-async fn answering_accepts() {
+async fn sending_a_message_accepts_a_request() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     let chat = start(&ada, &bea).await;

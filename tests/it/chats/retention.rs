@@ -62,7 +62,7 @@ pub(super) async fn two(app: &TestApp) -> ([Actor; 2], String) {
 }
 
 #[tokio::test]
-async fn rows_past_the_most_cannot_be_read_anywhere() {
+async fn rows_beyond_the_maximum_cannot_be_read() {
     let app = TestApp::with(keeping(5)).await;
     let ([ada, bea], chat) = two(&app).await;
     let mut ids = Vec::new();
@@ -112,7 +112,7 @@ async fn rows_past_the_most_cannot_be_read_anywhere() {
 }
 
 #[tokio::test]
-async fn rows_go_days_after_the_last_member_has_seen_them() {
+async fn rows_are_deleted_days_after_the_last_member_has_seen_them() {
     // The sessions outlive the days.
     let app =
         TestApp::with(Config { session_idle: 999 * DAY as u64, session_absolute: 999 * DAY as u64, ..Config::default() }).await;
@@ -147,7 +147,7 @@ async fn rows_go_days_after_the_last_member_has_seen_them() {
 }
 
 #[tokio::test]
-async fn a_chat_says_more_or_less_than_the_server() {
+async fn the_retention_days_of_a_chat_replace_those_of_the_server() {
     let app = TestApp::with(Config { messages_days_after_seen: Some(3), ..Config::default() }).await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     befriend(&ada, &bea).await;
@@ -193,7 +193,7 @@ async fn retention_days_apply_to_messages_seen_before_they_were_set() {
 }
 
 #[tokio::test]
-async fn with_no_days_rows_go_at_once_and_numbers_go_on() {
+async fn with_zero_days_rows_are_deleted_at_once_and_numbers_continue() {
     let app = TestApp::start().await;
     let ([ada, bea], chat) = two(&app).await;
     set_days(&ada, &chat, json!(0)).await;
@@ -217,7 +217,7 @@ async fn with_no_days_rows_go_at_once_and_numbers_go_on() {
 }
 
 #[tokio::test]
-async fn every_member_holds_rows_back() {
+async fn rows_are_kept_until_every_member_has_seen_them() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     befriend(&ada, &bea).await;
@@ -330,7 +330,7 @@ async fn rows_are_trimmed_for_those_who_could_read_them() {
 }
 
 #[tokio::test]
-async fn pages_go_on_across_a_trimming() {
+async fn pages_continue_after_a_trimming() {
     let app = TestApp::with(keeping(20)).await;
     let ([ada, bea], chat) = two(&app).await;
     for number in 1..=20 {
@@ -359,7 +359,7 @@ async fn pages_go_on_across_a_trimming() {
 }
 
 #[tokio::test]
-async fn unread_texts_past_the_most_count_for_nobody() {
+async fn unread_texts_beyond_the_maximum_are_not_counted() {
     let app = TestApp::with(keeping(5)).await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     befriend(&ada, &bea).await;

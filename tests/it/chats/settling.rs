@@ -129,7 +129,7 @@ async fn the_purge_of_a_long_chat_has_bounded_passes() {
 }
 
 #[tokio::test]
-async fn a_block_declines_a_request_that_is_cut_off_anywhere() {
+async fn a_block_declines_the_request_of_an_interrupted_message() {
     let app = beside_proxies().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let chat = start(&ada, &bea).await;

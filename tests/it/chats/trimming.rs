@@ -15,7 +15,7 @@ use waxwing::db::{Db, Timing};
 use waxwing::domains::chats::service as chats;
 
 #[tokio::test]
-async fn a_full_bucket_past_the_most_is_deleted() {
+async fn a_full_bucket_beyond_the_maximum_is_deleted() {
     let app = TestApp::with(keeping(5)).await;
     let ([ada, bea], chat) = two(&app).await;
     for number in 1..=128 {
@@ -125,7 +125,7 @@ async fn dying(app: &TestApp, proxy: &CrashProxy) -> App {
 }
 
 #[tokio::test]
-async fn a_trimming_may_be_cut_off_anywhere() {
+async fn a_trimming_may_be_interrupted_at_any_step() {
     let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
     let app = TestApp::on_redis(redis, Clock::manual(START), keeping(10_000)).await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
@@ -164,7 +164,7 @@ async fn a_trimming_may_be_cut_off_anywhere() {
 }
 
 #[tokio::test]
-async fn a_marking_that_all_have_seen_may_be_cut_off_anywhere() {
+async fn marking_a_chat_as_seen_by_all_may_be_interrupted_at_any_step() {
     let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
     let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
     let ([ada, bea], chat) = two(&app).await;

@@ -224,19 +224,19 @@ macro_rules! cut_off {
 }
 
 cut_off! {
-    the_beginning_of_a_chat_may_be_cut_off_anywhere = Start;
-    a_first_text_may_be_cut_off_anywhere = FirstText;
-    a_text_may_be_cut_off_anywhere = Text;
-    a_text_in_a_group_may_be_cut_off_anywhere = GroupText;
-    a_deletion_of_a_text_may_be_cut_off_anywhere = DeleteText;
-    a_marking_may_be_cut_off_anywhere = See;
-    a_deletion_of_a_history_may_be_cut_off_anywhere = Clear;
-    a_new_group_may_be_cut_off_anywhere = CreateGroup;
-    an_addition_of_members_may_be_cut_off_anywhere = AddMembers;
-    a_leaving_owner_may_be_cut_off_anywhere = Leave;
-    the_end_of_a_group_may_be_cut_off_anywhere = End;
-    a_declined_request_may_be_cut_off_anywhere = Decline;
-    a_retention_may_be_cut_off_anywhere = Retention;
-    a_block_of_a_chat_may_be_cut_off_anywhere = Block;
-    a_deletion_of_a_member_may_be_cut_off_anywhere = DeleteAccount;
+    the_beginning_of_a_chat_may_be_interrupted_at_any_step = Start;
+    a_first_text_may_be_interrupted_at_any_step = FirstText;
+    a_text_may_be_interrupted_at_any_step = Text;
+    a_text_in_a_group_may_be_interrupted_at_any_step = GroupText;
+    a_deletion_of_a_text_may_be_interrupted_at_any_step = DeleteText;
+    a_marking_may_be_interrupted_at_any_step = See;
+    a_deletion_of_a_history_may_be_interrupted_at_any_step = Clear;
+    a_new_group_may_be_interrupted_at_any_step = CreateGroup;
+    an_addition_of_members_may_be_interrupted_at_any_step = AddMembers;
+    a_leaving_owner_may_be_interrupted_at_any_step = Leave;
+    the_end_of_a_group_may_be_interrupted_at_any_step = End;
+    a_declined_request_may_be_interrupted_at_any_step = Decline;
+    a_retention_may_be_interrupted_at_any_step = Retention;
+    a_block_of_a_chat_may_be_interrupted_at_any_step = Block;
+    a_deletion_of_a_member_may_be_interrupted_at_any_step = DeleteAccount;
 }

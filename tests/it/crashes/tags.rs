@@ -293,16 +293,16 @@ macro_rules! cut_off {
 }
 
 cut_off! {
-    a_post_with_tags_may_be_cut_off_anywhere = Post;
-    an_edit_to_other_tags_may_be_cut_off_anywhere = Edit;
-    a_deletion_of_a_status_with_tags_may_be_cut_off_anywhere = Delete;
-    a_narrower_audience_of_tags_may_be_cut_off_anywhere = Narrow;
-    a_wider_audience_of_tags_may_be_cut_off_anywhere = Widen;
-    becoming_private_with_tags_may_be_cut_off_anywhere = BecomePrivate;
-    becoming_public_with_tags_may_be_cut_off_anywhere = BecomePublic;
-    a_follow_of_a_tag_may_be_cut_off_anywhere = FollowTag;
-    an_unfollow_of_a_tag_may_be_cut_off_anywhere = UnfollowTag;
-    an_addition_of_a_tag_to_a_list_may_be_cut_off_anywhere = AddToList;
-    a_removal_of_a_tag_from_a_list_may_be_cut_off_anywhere = RemoveFromList;
-    a_deletion_of_an_account_with_tags_may_be_cut_off_anywhere = DeleteAccount;
+    a_post_with_tags_may_be_interrupted_at_any_step = Post;
+    an_edit_to_other_tags_may_be_interrupted_at_any_step = Edit;
+    a_deletion_of_a_status_with_tags_may_be_interrupted_at_any_step = Delete;
+    a_narrower_audience_of_tags_may_be_interrupted_at_any_step = Narrow;
+    a_wider_audience_of_tags_may_be_interrupted_at_any_step = Widen;
+    becoming_private_with_tags_may_be_interrupted_at_any_step = BecomePrivate;
+    becoming_public_with_tags_may_be_interrupted_at_any_step = BecomePublic;
+    a_follow_of_a_tag_may_be_interrupted_at_any_step = FollowTag;
+    an_unfollow_of_a_tag_may_be_interrupted_at_any_step = UnfollowTag;
+    an_addition_of_a_tag_to_a_list_may_be_interrupted_at_any_step = AddToList;
+    a_removal_of_a_tag_from_a_list_may_be_interrupted_at_any_step = RemoveFromList;
+    a_deletion_of_an_account_with_tags_may_be_interrupted_at_any_step = DeleteAccount;
 }

@@ -62,7 +62,7 @@ async fn a_key_acts_for_an_account() {
 }
 
 #[tokio::test]
-async fn what_needs_a_session_is_forbidden() {
+async fn logging_out_is_forbidden() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     link(&app, &ada, "7");

@@ -137,12 +137,12 @@ async fn crash_at_each_write(change: Change) {
 }
 
 #[tokio::test]
-async fn a_change_of_a_password_may_be_cut_off_anywhere() {
+async fn a_change_of_a_password_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::Password).await;
 }
 
 #[tokio::test]
-async fn a_change_of_a_login_may_be_cut_off_anywhere() {
+async fn a_change_of_a_login_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::Login).await;
 }
 
@@ -152,6 +152,6 @@ async fn a_change_back_to_a_former_login_may_be_interrupted_at_any_step() {
 }
 
 #[tokio::test]
-async fn a_change_of_case_may_be_cut_off_anywhere() {
+async fn a_change_of_case_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::Case).await;
 }

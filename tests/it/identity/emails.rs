@@ -119,7 +119,7 @@ async fn of_several_accounts_the_first_that_confirms_has_the_address() {
 }
 
 #[tokio::test]
-async fn nothing_tells_that_somebody_has_an_address_but_a_message_to_them() {
+async fn only_a_message_to_the_owner_reveals_that_an_address_is_in_use() {
     let (app, mail) = start().await;
     let bea = confirmed(&app, &mail, "bea", "Bea@example.org").await;
     let ada = app.user("ada").await;
@@ -156,7 +156,7 @@ async fn nothing_tells_that_somebody_has_an_address_but_a_message_to_them() {
 }
 
 #[tokio::test]
-async fn a_confirmed_address_serves_until_another_one_is_confirmed_and_is_told() {
+async fn a_confirmed_address_is_valid_until_another_one_is_confirmed_and_gets_messages() {
     let (app, mail) = start().await;
     let ada = confirmed(&app, &mail, "ada", "old@example.org").await;
     assert_eq!(change_email(&ada, json!("new@example.org")).await["account"]["pendingEmail"], "new@example.org");

@@ -42,7 +42,7 @@ fn forbidden() -> (u16, Vec<String>, bool) {
 }
 
 #[tokio::test]
-async fn fields_answer_a_key_as_they_answer_nobody() {
+async fn fields_respond_to_a_key_as_to_a_client_without_a_session() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     ada.post("public").await;
@@ -155,7 +155,7 @@ async fn a_revoked_key_is_refused_behind_a_slow_connection() {
 }
 
 #[tokio::test]
-async fn a_key_is_refused_wherever_pages_and_streams_are() {
+async fn a_key_is_refused_for_pages_and_streams() {
     let app = TestApp::start().await;
     let key = create_key(&app, "crm", &Scope::ALL).await;
     let reserved = HttpResponse::fetch(app.http.put(format!("{}/graphql", app.url))).await;

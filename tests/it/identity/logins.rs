@@ -257,7 +257,7 @@ async fn mentions_point_to_accounts() {
 }
 
 #[tokio::test]
-async fn those_who_are_mentioned_may_reply_by_whichever_login() {
+async fn mentioned_accounts_may_reply_after_a_change_of_their_login() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     let post = async |message: &str| {

@@ -169,7 +169,7 @@ pub(super) async fn until(what: &str, mut is_done: impl AsyncFnMut() -> bool) {
 }
 
 #[tokio::test]
-async fn a_message_that_hangs_holds_up_no_other_job_and_is_not_sent_twice() {
+async fn a_message_that_hangs_delays_no_other_task_and_is_not_sent_twice() {
     let mail = MailServer::start().await;
     mail.set(MailBehavior::Hang("slow"));
     let app = TestApp::with(mail.config()).await;

@@ -140,28 +140,28 @@ async fn crash_at_each_write(change: Change) {
 }
 
 #[tokio::test]
-async fn a_request_for_an_address_may_be_cut_off_anywhere() {
+async fn a_request_for_an_address_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::Request).await;
 }
 
 #[tokio::test]
-async fn a_confirmation_may_be_cut_off_anywhere() {
+async fn a_confirmation_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::Confirm).await;
 }
 
 #[tokio::test]
-async fn a_removal_of_an_address_may_be_cut_off_anywhere() {
+async fn a_removal_of_an_address_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::Remove).await;
 }
 
 #[tokio::test]
-async fn a_reset_may_be_cut_off_anywhere() {
+async fn a_reset_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::Reset).await;
 }
 
 /// The account was created, or not; its address waits only if it was.
 #[tokio::test]
-async fn a_sign_up_with_an_address_may_be_cut_off_anywhere() {
+async fn a_sign_up_with_an_address_may_be_interrupted_at_any_step() {
     let (redis, mail) = (Arc::new(RedisServer::single(SingleServerReason::ConnectionControl)), MailServer::start().await);
     let app = TestApp::on_redis(redis, Clock::manual(START), mail.config()).await;
     app.user("bea").await;

@@ -155,7 +155,7 @@ async fn a_deletion_or_removal_during_a_confirmation_leaves_no_claim() {
 
 /// The first address is confirmed after a change of the password has read that there is none.
 #[tokio::test]
-async fn an_address_that_is_confirmed_during_a_change_of_the_password_is_told() {
+async fn an_address_that_is_confirmed_during_a_change_of_the_password_gets_a_message() {
     let (app, slow, mail) = with_slow_process().await;
     let ada = app.user("ada").await;
     let token = pending_token(&app, &mail, &ada, "a@example.org").await;

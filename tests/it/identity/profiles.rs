@@ -150,7 +150,7 @@ fn all_details() -> Value {
 }
 
 #[tokio::test]
-async fn what_is_left_out_stays_and_null_clears() {
+async fn omitted_fields_do_not_change_and_null_clears() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let empty = details(&ada).await;

@@ -137,7 +137,7 @@ async fn every_mistake_is_reported_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_refused_at_the_first_time_leaves_nothing() {
+async fn a_refused_creation_leaves_no_account() {
     let mail = MailServer::start().await;
     let app = TestApp::with(mail.config()).await;
     let backend = backend(&app).await;
@@ -162,7 +162,7 @@ async fn what_is_refused_at_the_first_time_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_refused_later_changes_nothing() {
+async fn a_refused_update_changes_nothing() {
     let mail = MailServer::start().await;
     let app = TestApp::with(mail.config()).await;
     let backend = backend(&app).await;

@@ -190,36 +190,36 @@ async fn crash_at_each_write(change: Change) {
 }
 
 #[tokio::test]
-async fn a_new_account_with_a_confirmed_address_may_be_cut_off_anywhere() {
+async fn a_new_account_with_a_confirmed_address_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::Create).await;
 }
 
 #[tokio::test]
-async fn a_new_account_with_a_pending_address_may_be_cut_off_anywhere() {
+async fn a_new_account_with_a_pending_address_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::CreatePending).await;
 }
 
 #[tokio::test]
-async fn a_change_of_login_address_and_name_may_be_cut_off_anywhere() {
+async fn a_change_of_login_address_and_name_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::Update).await;
 }
 
 #[tokio::test]
-async fn a_request_for_an_address_by_a_backend_may_be_cut_off_anywhere() {
+async fn a_request_for_an_address_by_a_backend_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::Request).await;
 }
 
 #[tokio::test]
-async fn a_removal_of_addresses_by_a_backend_may_be_cut_off_anywhere() {
+async fn a_removal_of_addresses_by_a_backend_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::Clear).await;
 }
 
 #[tokio::test]
-async fn a_revocation_may_be_cut_off_anywhere() {
+async fn a_revocation_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::Revoke).await;
 }
 
 #[tokio::test]
-async fn a_removal_of_an_account_may_be_cut_off_anywhere() {
+async fn a_removal_of_an_account_may_be_interrupted_at_any_step() {
     crash_at_each_write(Change::Remove).await;
 }

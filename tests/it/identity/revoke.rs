@@ -102,7 +102,7 @@ async fn a_jwt_and_those_of_a_session_are_revoked_by_their_ids() {
 }
 
 #[tokio::test]
-async fn exactly_one_id_names_what_is_revoked() {
+async fn a_revocation_takes_exactly_one_id() {
     let app = TestApp::start().await;
     let backend = backend(&app).await;
     provision(&backend, json!({ "externalId": "7" })).await;

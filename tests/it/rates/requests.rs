@@ -21,7 +21,7 @@ fn rate_limit_headers(response: &HttpResponse) -> (u64, u64, u64, u64) {
     (number("ratelimit-policy", "q="), number("ratelimit-policy", "w="), number("ratelimit", "r="), number("ratelimit", "t="))
 }
 
-fn untold(response: &HttpResponse) -> bool {
+fn has_no_rate_limit_headers(response: &HttpResponse) -> bool {
     !response.headers.contains_key("ratelimit") && !response.headers.contains_key("ratelimit-policy")
 }
 
@@ -40,7 +40,7 @@ async fn every_response_reports_the_remaining_tokens() {
     assert_eq!(rate_limit_headers(&HttpResponse::fetch(got).await).2, 90);
     for document in ["{", "mutation A { a } mutation B { b }"] {
         assert!(
-            untold(&HttpResponse::fetch(post_query_as(&app, ada, document)).await),
+            has_no_rate_limit_headers(&HttpResponse::fetch(post_query_as(&app, ada, document)).await),
             "a request that is refused before its body is read is not charged"
         );
     }

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_login_is_derived_from_what_it_can_have() {
+    fn a_login_is_derived_from_the_allowed_characters() {
         for (text, login) in [
             ("ada", "ada"),
             ("Ada.Lovelace@example.org", "AdaLovelaceexampleorg"),
