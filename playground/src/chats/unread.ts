@@ -19,7 +19,7 @@ export function setUnreadClient(next: Client | null): void {
 export const refreshUnreadChats = oneAtATime(async () => {
   const current = client;
   if (!current) return;
-  // Without an answer the number stays: the next page reads it again.
+  // Without a response the number stays: the next page reads it again.
   const data = await read(current, UnreadChatsDocument, {}).catch(() => null);
   if (data && current === client) change(data.viewerUnreadChatsCount ?? 0);
 });

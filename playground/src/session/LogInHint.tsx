@@ -1,4 +1,4 @@
-// What a page shows in place of the viewer's own content while nobody is logged in.
+// The hint of a page without a session, in place of the viewer's own content.
 import { Link } from 'react-router';
 
 // `to`: what logging in allows, such as "see your home".

@@ -1,4 +1,4 @@
-// What has been done, for everybody and for screen readers. Always in the page: an element that appears with its text is not announced.
+// The result of an action, which screen readers announce. Always in the page: an element that appears with its text is not announced.
 import type { ReactNode } from 'react';
 
 export function Done({ children }: { children: ReactNode }) {

@@ -1,4 +1,4 @@
-// How wide an element is, in pixels.
+// The width of an element, in pixels.
 import { useEffect, useRef, useState } from 'react';
 
 export function useWidth() {

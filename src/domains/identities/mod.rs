@@ -1,4 +1,4 @@
-//! Accounts of other systems: which account has an id of another system, and what has revoked its JWTs.
+//! Accounts of other systems: the external ids of accounts, and the revocations of their JWTs.
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|

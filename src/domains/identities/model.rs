@@ -19,7 +19,7 @@ pub struct Identity {
     pub revoked_until: Millis,
 }
 
-/// Who has an external id.
+/// The account that holds an external id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ExternalIdHolder {
     /// The account that has it, or is about to.

@@ -16,7 +16,7 @@ static CLAIM: Script = Script::new(include_str!("lua/claim_external_id.lua"));
 static RELEASE: Script = Script::allow_oom(include_str!("lua/release_external_id.lua"));
 static REVOKE: Script = Script::allow_oom(include_str!("lua/revoke_identity.lua"));
 
-/// Who has an external id, by its digest. One command.
+/// The holder of an external id, by its digest. One command.
 pub(super) async fn holder(db: &Db, digest: &str) -> Result<ExternalIdHolder, Error> {
     type Reply = (Option<u64>, Option<u64>, Option<u64>);
     let fields = ["uid", "at", "removed"];

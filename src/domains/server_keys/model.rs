@@ -12,7 +12,7 @@ pub const MAX_KEYS: usize = 20;
 const MAX_NAME: usize = 64;
 /// The least time between two writes of the last use.
 pub(super) const TOUCH_EVERY: Millis = MINUTE;
-/// What every key begins with.
+/// The prefix of every key.
 const PREFIX: &str = "wxk_";
 /// The length of a digest, and of the random part of a key.
 const DIGEST: usize = 43;

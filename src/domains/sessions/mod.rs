@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | `session:{digest}` | HASH | `id uid seen agent method until`, under the SHA-256 of its token | the life of the session |
 //! | `sessions:{uid}` | ZSET | digest → session id | 100, then the oldest ends |
-//! | `sessions_ended:{uid}` | ZSET | digest → session id: what a change of the password ends, until the keys are deleted | the sessions of the account |
+//! | `sessions_ended:{uid}` | ZSET | digest → session id: sessions that a change of the password ends, until their keys are deleted | the sessions of the account |
 //!
 //! **Invariants.** A token is 256 random bits and is not stored: a reader of the whole store cannot log in with it. Both lifetimes (idle
 //! and absolute) are checked with the clock when a session is read; the key's time to live only frees memory.

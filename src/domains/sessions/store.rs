@@ -106,7 +106,7 @@ pub(super) enum ChangePasswordResult {
     ProofEnded,
 }
 
-/// What a change of a password was verified by.
+/// The proof by which a change of a password was verified.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PasswordProof<'a> {
     /// This hash; and the digest of the session that stays, if there is one.
@@ -115,7 +115,7 @@ pub(super) enum PasswordProof<'a> {
     Reset(&'a str),
 }
 
-/// Replaces the hash of a password by `hash`, sets a new epoch of device tokens, moves all listed sessions but the one that stays to those that end, and notes
+/// Replaces the hash of a password by `hash`, sets a new epoch of device tokens, moves all listed sessions but the one that stays to those that end, and records
 /// the message `notice` to the confirmed address. One script.
 pub(super) async fn change_password(
     db: &Db,

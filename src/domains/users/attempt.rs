@@ -33,7 +33,7 @@ pub(super) struct KnownDevice {
 /// The target of an attempt, by which attempts are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AttemptTarget {
-    /// What was named: its bucket decides whether the attempt is refused.
+    /// The login, address or session that was sent: its bucket decides whether the attempt is refused.
     named: Subject,
     /// All names of the account, or a stand-in: its bucket decides silently. `None` for an attempt that names no account.
     all_names: Option<Subject>,

@@ -116,7 +116,7 @@ fn check_device_epoch(reader: &AuditReader, id: UserId, epoch: Option<String>, f
     }
 }
 
-/// A date of birth must be one, and an audience must be known. Reading takes one that is not for none, and for nobody: the repair removes it.
+/// A date of birth must be valid, and an audience must be known. Other values are read as no date, and as the audience `NOBODY`: the repair removes them.
 fn check_details<'a>(id: UserId, value_of: impl Fn(&str) -> Option<&'a str>, found: &mut Findings) {
     let is_audience = |text: &str| DetailAudience::from_name(text).is_some();
     let is_day = |text: &str| Day::parse(text).is_some();

@@ -63,7 +63,7 @@ pub fn email(id: UserId) -> String {
 }
 
 /// HASH `address until message seen token`: the pending address; until when it is, in ms since the epoch; the id of the message with its link; the
-/// confirmation of the address by whomever, at the time when it was set; and the digest of the token, once the message was handed over. Time to live:
+/// confirmation of the address by any account, at the time when it was set; and the digest of the token, once the message was handed over. Time to live:
 /// 24 hours.
 pub fn pending_email(id: UserId) -> String {
     format!("email_pending:{{{}}}", id.0)

@@ -42,7 +42,7 @@ pub use provisioning::{AccountRecord, change_account, check_account, create_acco
 /// Creates an account for a client at this address. Of concurrent sign-ups with one login, ignoring case, exactly one succeeds.
 ///
 /// Two charges, a read, a journal entry, one claim, one pipeline, a second read, and one password hash. A taken login costs the charge and the
-/// first read. An e-mail address is pending until its link was followed: one more read and journal entry, whoever has it.
+/// first read. An e-mail address is pending until its link was followed: one more read and journal entry, whether or not another account has it.
 ///
 /// # Errors
 /// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, `INVALID_EMAIL`, all that apply; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes
@@ -144,7 +144,7 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
     Ok(AuthenticatedUser { user, device_token, device_epoch: password.device_epoch })
 }
 
-/// What a log-in names its account by.
+/// The name by which a log-in identifies its account.
 enum TriedName {
     Login,
     Email(EmailDigest),

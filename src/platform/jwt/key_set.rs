@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 pub(super) const MAX_BYTES: usize = 1 << 20;
 /// The most keys of a set.
 pub(super) const MAX_KEYS: usize = 64;
-/// The longest id of a key in bytes; a token with a longer one would not fit.
+/// The longest id of a key in bytes; a token with a longer one would exceed the limit of tokens.
 const MAX_KID: usize = 1 << 10;
 /// The sizes of RSA keys in bits.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2_048..=8_192;

@@ -1,5 +1,5 @@
-//! JSON Web Tokens (RFC 7519) of one external issuer: their form, their signature and their claims, and the issuer's public keys. What account a token
-//! belongs to is decided by higher layers.
+//! JSON Web Tokens (RFC 7519) of one external issuer: their form, their signature and their claims, and the issuer's public keys. Higher
+//! layers decide to which account a token belongs.
 //!
 //! | key | type | contents | bound |
 //! |---|---|---|---|

@@ -23,7 +23,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// Why a token is refused: a label of a metric. Clients are not told.
+    /// Reason why a token is refused: a label of a metric. Responses do not contain it.
     pub enum TokenRefusal {
         /// It is no compact JWS with a JSON header and payload, or it is too long, or its header has an extension.
         Malformed = "malformed",

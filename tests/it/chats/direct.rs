@@ -1,4 +1,4 @@
-//! Direct chats: one for each pair, and what the other notices.
+//! Direct chats: one for each pair, and what the other account sees.
 
 use super::{assert_sound, badge, befriend, card, codes, inbox, rows, run, run_ok, send, start};
 use crate::support::TestApp;

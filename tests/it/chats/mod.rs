@@ -1,4 +1,4 @@
-//! Chats: direct messages and groups, by the rulings of the contract.
+//! Chats: direct messages and groups, as the contract defines them.
 
 mod blocks;
 mod cost;

@@ -23,7 +23,7 @@ async fn a_message_of_a_stranger_is_a_request() {
     for operation in ["ArchiveChat", "DeleteChatHistory"] {
         assert_eq!(codes(&bea, operation, json!({ "chatId": chat })).await, ["FORBIDDEN"], "{operation}");
     }
-    // Nobody sees what one who has not accepted has seen.
+    // The read position of an account that has not accepted the chat is hidden.
     run_ok(&bea, "MarkChatSeen", json!({ "chatId": chat, "sequence": 2 })).await;
     let members = ada.run("ChatMembers", json!({ "id": chat })).await["data"]["node"]["members"]["edges"].take();
     let of_bea =

@@ -1,4 +1,4 @@
-//! Retention: the most rows of a chat, rows that all members have seen for days, and rows that nobody can read any more.
+//! Retention: the maximum number of rows of a chat, rows that all members have seen for days, and rows that nobody can read any more.
 
 use super::{assert_sound, badge, befriend, card, codes, group, open, pending, row, rows, run_ok, send, start};
 use crate::support::{Actor, TestApp};

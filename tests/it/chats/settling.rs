@@ -1,4 +1,4 @@
-//! Lists that follow their chats: late, overtaken, and beside blocks and deletions.
+//! The settling of lists: late, out of order, and during blocks and deletions.
 
 use super::{assert_sound, badge, befriend, card, codes, group, inbox, open, pending, run_ok, send, send_many, start, waiting};
 use crate::rates::limited;

@@ -1,4 +1,4 @@
-//! The trimming of chats: its passes, what it deletes, beside other servers, and cut off.
+//! The trimming of chats: its passes, the deleted rows, concurrent servers, and interruptions.
 
 use super::retention::{bounds, exists, field, keeping, number, numbers, set_days, two};
 use super::{assert_sound, badge, befriend, card, codes, group, pending, run_ok, send, send_many};

@@ -144,7 +144,7 @@ async fn only_a_message_to_the_owner_reveals_that_an_address_is_in_use() {
     };
     assert_eq!(sign_ups("cyd", "bea@example.org").await, sign_ups("dan", "dan@example.org").await);
     assert_eq!(emails_of(&bea).await, (json!("Bea@example.org"), Value::Null));
-    // Once it is free, whoever waits for it can confirm it.
+    // Once the address is free, any account for which it is pending can confirm it.
     change_email(&ada, json!("bea@example.org")).await;
     sent(&app, &mail).await;
     change_email(&bea, Value::Null).await;
@@ -303,7 +303,7 @@ async fn tokens_end_with_time_with_a_newer_one_and_with_every_change() {
     assert_no_findings(&app, "tokens").await;
 }
 
-/// A message that waits is for the address that it was asked for.
+/// A queued message is sent only to the address for which it was requested.
 #[tokio::test]
 async fn a_message_that_waits_is_sent_only_while_its_address_is_there() {
     let (app, mail) = start().await;
@@ -366,7 +366,7 @@ async fn failed_log_ins_count_together_by_login_and_address() {
     for login in ["ada", "ada@example.org", "ADA@example.org"] {
         assert_eq!(user_error_codes(&log_in(&app, login, "wrong").await), ["WRONG_CREDENTIALS"], "{login}");
     }
-    // No name has used up its own attempts: a refusal would tell that both are of one account.
+    // No name has used up its own attempts: a refusal would reveal that both are of one account.
     for login in ["ada", "ada@example.org"] {
         assert_eq!(user_error_codes(&log_in(&app, login, RIGHT).await), ["WRONG_CREDENTIALS"], "{login}");
     }

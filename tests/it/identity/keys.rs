@@ -1,4 +1,4 @@
-//! Server keys: who gets in with one, where they are refused, and what operators see.
+//! Server keys: authentication, the requests in which they are refused, and their commands, logs and audit.
 
 use crate::client_cache::TwoProcesses;
 use crate::rates::limited;
@@ -161,7 +161,7 @@ async fn a_key_is_refused_for_pages_and_streams() {
     let reserved = HttpResponse::fetch(app.http.put(format!("{}/graphql", app.url))).await;
     let (own, subscription) = (app.url.clone(), "subscription { homeTimelineEvents { __typename } }");
     let events = "text/event-stream";
-    // Also for a key that is unknown: the refusal tells nothing of it.
+    // Also for an unknown key: the refusal does not reveal whether a key is valid.
     for key in [key.as_str(), "wxk_unknown"] {
         let get = |path: &str| app.get(path).bearer_auth(key);
         let method = |method| app.http.request(method, format!("{}/graphql", app.url)).bearer_auth(key);

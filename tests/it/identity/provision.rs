@@ -110,7 +110,7 @@ async fn an_account_is_brought_up_to_date() {
     assert_eq!(emails_of(&ada).await, (Value::Null, Value::Null));
     app.drain().await;
     let told: Vec<String> = mail.take().iter().map(|it| it.to.clone()).collect();
-    assert_eq!(told, ["Ada@example.org"], "it is told that it was taken away");
+    assert_eq!(told, ["Ada@example.org"], "the removed address gets a message");
     assert_no_findings(&app, "changes").await;
 }
 
@@ -151,7 +151,7 @@ async fn a_refused_creation_leaves_no_account() {
         "NOT_FOUND"
     );
     assert_no_findings(&app, "a refusal").await;
-    // Nobody is told of an address that is not confirmed at once, and the login is free.
+    // A pending address is accepted although another account has confirmed it, and the login is free.
     let input = json!({ "externalId": "7", "login": "ada", "email": "bea@example.org" });
     assert_eq!(provision(&backend, input).await["wasCreated"], true);
     app.drain().await;
@@ -223,7 +223,7 @@ async fn an_address_is_confirmed_at_once_or_by_a_link() {
     assert_eq!(emails_of(&ada).await, (json!("one@example.org"), Value::Null));
     let messages = with(json!({ "externalId": "7", "email": "two@example.org" })).await;
     let to = |link| messages.iter().find(|it| it.has_link() == link).map(|it| it.to.as_str());
-    assert_eq!((to(true), to(false)), (Some("two@example.org"), Some("one@example.org")), "the confirmed one is told");
+    assert_eq!((to(true), to(false)), (Some("two@example.org"), Some("one@example.org")), "the confirmed one gets a message");
     // The backend has confirmed it: the link ends.
     let token = messages.iter().find(|it| it.has_link()).expect("a link").token("/confirm-email");
     let messages = with(json!({ "externalId": "7", "isEmailConfirmed": true })).await;

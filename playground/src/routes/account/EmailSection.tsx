@@ -19,7 +19,7 @@ interface Props {
 }
 
 export function EmailSection({ account: { email, pendingEmail, hasPassword }, login }: Props) {
-  // What the form, or another control, has done.
+  // The result of the form, or of another control.
   const [requested, setRequested] = useState('');
   const [done, setDone] = useState('');
   const heading = useRef<HTMLHeadingElement>(null);

@@ -15,7 +15,7 @@ type Account = NonNullable<AccountQuery['viewerAccount']>;
 
 const AUDIENCES: Record<DetailAudience, string> = { NOBODY: 'Only you', FRIENDS: 'You and your friends', EVERYONE: 'Everyone' };
 
-// `onSaved`: the response of the change lacks whom the account shows its details.
+// `onSaved` reads the account again: the response of the mutation does not contain the audiences of its details.
 export function ProfileSection({ account, onSaved }: { account: Account; onSaved: () => void }) {
   const { user } = account;
   const [, update] = useMutation(UpdateProfileDocument);

@@ -1,4 +1,4 @@
-// The answer to a chat that waits for it.
+// The buttons that accept or decline a chat request.
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import { useMutation } from 'urql';

@@ -63,7 +63,7 @@ function Side({ chats, chatId }: { chats: ChatsState; chatId: string | null }) {
   );
 }
 
-// Who the link to this page names: `/chat?to=LOGIN`.
+// The account that the link to this page names: `/chat?to=LOGIN`.
 const useRecipient = () => new URLSearchParams(useLocation().search).get('to');
 
 function ListChoice({ list, requests, onChange }: { list: ListName; requests: number; onChange: (list: ListName) => void }) {

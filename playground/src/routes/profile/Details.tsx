@@ -1,4 +1,4 @@
-// What an account says of itself, as far as the viewer sees it. Pictures of other servers are links: the page loads nothing from elsewhere.
+// The details of a profile that the viewer can see. Pictures of other servers are links: the page loads nothing from elsewhere.
 import type { ReactNode } from 'react';
 import { useQuery } from 'urql';
 import type { DetailAudience } from '../../api/schema.generated.ts';

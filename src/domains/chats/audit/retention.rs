@@ -48,7 +48,7 @@ impl Record {
     }
 }
 
-/// Checks what retention says of a chat, and that it has all rows that are stored. `kept` is how many it may have, if that is known.
+/// Checks the fields of a chat that retention uses, and that it has all rows that are stored. `kept` is how many it may have, if that is known.
 pub(super) async fn check_chat(
     reader: &AuditReader,
     chat: ChatId,

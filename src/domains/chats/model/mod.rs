@@ -122,7 +122,7 @@ pub enum ChatList {
     Archived,
     /// The requests.
     Requests,
-    /// None: its history was deleted, and nothing came since.
+    /// No list: its history was deleted, and it has no newer row.
     Unlisted,
 }
 
@@ -154,13 +154,13 @@ pub struct ChatView {
     pub kind: ChatKind,
     /// The name; empty for a direct chat.
     pub name: String,
-    /// What joiners can read.
+    /// The rows that accounts which join later can read.
     pub history: ChatHistory,
     /// The number of the newest row; 0 before the first.
     pub newest: u64,
     /// The number of the oldest row that is kept.
     pub oldest: u64,
-    /// The last row that retention has taken; 0 for none.
+    /// The last row that retention has made unreadable; 0 for none.
     pub taken: u64,
     /// The days for which rows stay that all members have seen; `None` for those of the server.
     pub days: Option<u64>,
@@ -195,7 +195,7 @@ impl ChatView {
         (self.first_readable()..=self.newest).contains(&sequence)
     }
 
-    /// Whether retention has taken rows that the viewer could read otherwise.
+    /// Whether retention has made rows unreadable that the viewer could read otherwise.
     pub const fn is_trimmed(&self) -> bool {
         self.taken >= self.member.first_readable
     }

@@ -1,4 +1,4 @@
-//! What retention says of a chat: which rows are stored and cannot be read any more, and when it is to be trimmed.
+//! The retention of a chat: which rows are stored and cannot be read any more, and when it is to be trimmed.
 
 use super::BUCKET;
 use crate::base::clock::{DAY, MINUTE, Millis};

@@ -1,4 +1,4 @@
-//! What a block, or its end, changes in chats.
+//! The changes of chats that follow from a block or its end.
 
 use super::super::model::{ChatKind, MAX_REQUESTS};
 use super::super::store::{self, ChatDb, lists, rows};
@@ -43,7 +43,7 @@ pub async fn settle_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> 
             for chat in now {
                 settle_changed(app, *chat, &[user]).await?;
             }
-            // What was read before the change does not overtake the workers.
+            // A higher version, so that no list is written from values that were read before the block.
             store::raise_versions(ChatDb::of(app), later, 0).await?;
             journal::enqueue_many(app, later.iter().map(|chat| Task::ChatMember { chat: *chat, user })).await?;
         }

@@ -30,7 +30,7 @@ pub struct NewGroup {
     pub name: String,
     /// The global ids of the accounts that are added.
     pub users: Vec<String>,
-    /// What joiners can read.
+    /// The rows that accounts which join later can read.
     pub history: ChatHistory,
     /// Identifies a repeated request.
     pub idempotency_key: Option<String>,

@@ -150,7 +150,7 @@ pub async fn can_send(loaders: &Loaders, view: &ChatView) -> Result<bool, Error>
 /// `STORAGE_UNAVAILABLE`.
 pub async fn unread_count(loaders: &Loaders, view: &ChatView) -> Result<u64, Error> {
     if view.has_lost_peer() {
-        // All that the other wrote is deleted.
+        // All texts of the other account are deleted.
         return Ok(0);
     }
     if view.texts_above == 0 || !relations::load_kinds(loaders).await?.has_blocks() {

@@ -15,7 +15,7 @@ use crate::platform::events::ChatEvent;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{EntryLease, Progress, Task};
 
-/// Marks everything up to a row as seen; it never goes back. A charge, the journal, the commit and the lists.
+/// Marks all rows up to a number as seen; the position never falls. A charge, the journal, the commit and the lists.
 ///
 /// # Errors
 /// `NOT_FOUND` for the chat; `INVALID_INPUT` for a number below 0 or above the newest row; `RATE_LIMITED`.
@@ -41,7 +41,7 @@ pub(super) async fn change(app: &App, viewer: UserId, chat: ChatId, change: Memb
             Ok(chat)
         }
         Err(step) => {
-            // A step that was sent again may find itself done.
+            // A repeated step may have been made already.
             lease.finish(app, (change == MemberChange::Decline).then(Progress::default)).await;
             Err(refusal(step))
         }
@@ -148,7 +148,7 @@ async fn settle_own(app: &App, viewer: UserId, chat: ChatId) -> Result<(), Error
     }
 }
 
-/// Sets who may write to the viewer, and whether others see what it has seen; what is `None` stays. A charge, one script and a read.
+/// Sets who may write to the viewer, and whether others see what it has seen; values that are `None` do not change. A charge, one script and a read.
 ///
 /// # Errors
 /// `UNAUTHENTICATED` if the account was deleted; `RATE_LIMITED`.

@@ -1,4 +1,4 @@
-//! What a deleted account leaves in chats.
+//! Removes deleted accounts from chats.
 
 use super::super::model::{BUCKET, ChatKind};
 use super::super::store::purge::PurgeMemberResult;
@@ -41,7 +41,7 @@ pub async fn leave_all(app: &App, user: UserId) -> Result<(), Error> {
 pub async fn purge(app: &App, user: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
     let mut chats = lists::all_chats(app.db(), user).await?;
     chats.extend(lists::former_chats(app.db(), user, BUCKETS as usize).await?);
-    // The one that was begun comes first.
+    // The chat whose rows are being processed comes first.
     chats.sort_by_key(|chat| chat.0 != progress.version);
     chats.truncate(BUCKETS as usize);
     if chats.is_empty() {
@@ -127,7 +127,7 @@ async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
 
 /// Removes a deleted account from a chat, from a bucket of its rows on, as many as are `left` and at least one. Returns where to continue.
 async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u64) -> Result<Option<u64>, Error> {
-    // The membership first, so that nothing more comes.
+    // The membership first, so that the account writes no more rows.
     if (from == 0 && !leave(app, chat, user).await?) || store::writers::has_ended(app.db(), chat).await? {
         return end(app, chat, user, from, left).await;
     }
@@ -136,7 +136,7 @@ async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u
     let to = (from + (*left).max(1)).min(newest / BUCKET + 1);
     for bucket in from..to {
         for sequence in store::purge::purge_rows(ChatDb::of(app), chat, bucket, user).await? {
-            // What was deleted meanwhile has no reactions.
+            // A row that was deleted meanwhile has no reactions.
             let _ = store::react(ChatDb::of(app), chat, sequence, user, None, 0).await?;
         }
     }
@@ -153,7 +153,7 @@ async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u
     // Once more: it raises the version, since the counts have changed.
     match purge_member(app, chat, user).await? {
         PurgeMemberResult::Gone => end(app, chat, user, 0, left).await,
-        // Its texts are gone: nothing of them is unread.
+        // Its texts are deleted, so none of them is unread.
         PurgeMemberResult::Done => journal::enqueue(app, Task::chat_change(chat, Vec::new())).await.map(|()| None),
         PurgeMemberResult::Peer(_) => Ok(None),
     }

@@ -18,7 +18,7 @@ use crate::platform::journal::service as journal;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// Adds or removes a reaction of the viewer. Again changes nothing. A charge, the chat and the row, the accounts, the journal
+/// Adds or removes a reaction of the viewer. Repeating it changes nothing. A charge, the chat and the row, the accounts, the journal
 /// and the commit.
 ///
 /// # Errors

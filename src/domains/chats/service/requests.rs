@@ -11,7 +11,7 @@ use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::relations::service as relations;
 
-/// Accepts a request: the chat comes to the inbox. An accepted one stays as it is. A charge, the journal, the commit and the lists.
+/// Accepts a request: the chat is then in the inbox. An accepted chat does not change. A charge, the journal, the commit and the lists.
 ///
 /// # Errors
 /// `NOT_FOUND` for the chat; `RATE_LIMITED`.

@@ -18,7 +18,7 @@ const ROWS: u64 = 1_000;
 /// Chats of each part of a schedule that are trimmed at once.
 const CHATS: usize = 20;
 
-/// Sets for how many days rows stay that all members have seen; `None` for those of the server. The same again changes nothing. A charge, the journal, the
+/// Sets for how many days rows stay that all members have seen; `None` for those of the server. The same number changes nothing. A charge, the journal, the
 /// commit, and the schedules; the event is published after the response.
 ///
 /// # Errors
@@ -84,7 +84,7 @@ async fn trim(app: &App, due: DueChat, kept: RetentionLimits) -> Result<(), Erro
         return store::unschedule(app.db(), chat).await;
     };
     if is_unsettled {
-        // Unread texts were taken. The entry of the schedule stays until this is in the journal.
+        // Unread texts have become unreadable. The entry of the schedule stays until this is in the journal.
         journal::enqueue(app, Task::chat_change(chat, Vec::new())).await?;
     }
     let removed = store::remove(ChatDb::of(app), chat, &before, ROWS).await?;

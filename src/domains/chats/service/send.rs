@@ -108,7 +108,7 @@ async fn send_once(
     match step {
         Ok((number, states)) => {
             settle::finish(app, lease, view.id, &states, request(&new)).await?;
-            // The sender has seen the rows of others before its own, which no `markChatSeen` will say.
+            // Sending marks the rows before the new one as seen by the sender, without `markChatSeen`.
             if number > view.seen + 1 {
                 publish::publish_positions(app, &[view.id], new.sender, true);
             }
@@ -195,7 +195,7 @@ pub async fn delete_message(app: &App, loaders: &Loaders, viewer: UserId, id: &s
             Ok(id)
         }
         Err(step) => {
-            // A step that was sent again may find itself done.
+            // A repeated step may have been made already.
             lease.finish(app, (step == StepRefusal::NotFound).then(Progress::default)).await;
             Err(refusal_of_message(step))
         }

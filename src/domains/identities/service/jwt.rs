@@ -117,7 +117,7 @@ async fn create(app: &App, token: &Arc<VerifiedToken>) -> Result<(), Error> {
     .await?
 }
 
-/// What a token says of a new account. A name or an address that an account cannot have is left out.
+/// The data of a new account from the claims of a token. A name or an address that an account cannot have is omitted.
 fn initial_account(app: &App, name: Option<String>, email: Option<String>) -> Result<AccountChange, Error> {
     let input = |name: Option<String>, email: Option<String>| AccountInput {
         name,

@@ -1,4 +1,4 @@
-//! Creates the account of an external id, or brings it up to date.
+//! Creates the account of an external id, or updates it.
 
 use super::super::store;
 use crate::app::App;
@@ -32,7 +32,7 @@ const ATTEMPTS: usize = 20;
 pub struct ExternalAccount {
     /// The external id, unchecked.
     pub external_id: String,
-    /// What the other system says of it.
+    /// Its data in the other system.
     pub account: AccountInput,
     /// The client's idempotency key.
     pub idempotency_key: Option<String>,
@@ -48,7 +48,7 @@ pub struct Provisioned {
 }
 
 /// Creates the account of an external id, or brings it up to date, for a server key. Of concurrent requests with one external id exactly one creates the
-/// account. To create one: the journal, two claims, a script and six reads. To change none of an account: three reads.
+/// account. To create one: the journal, two claims, a script and six reads. A request that changes nothing takes three reads.
 ///
 /// # Errors
 /// `INVALID_INPUT` for a text that cannot be an external id or an idempotency key; those of [`users::check_account`], [`users::create_account`] and
@@ -116,7 +116,7 @@ pub struct NewExternalAccount<'a> {
     pub external_id: &'a ExternalId,
     /// The text from which the login is derived, unless `change` has one.
     pub login_from: &'a str,
-    /// What the other system says of it.
+    /// The fields of the new account.
     pub change: &'a AccountChange,
     /// When the JWT was issued that needs the account.
     pub issued_at: Millis,

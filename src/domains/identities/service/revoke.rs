@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 /// The most bytes of the id of a JWT or of its session: no JWT is longer.
 const MAX_ID: usize = 8 * 1024;
 
-/// What is revoked.
+/// The sessions or JWTs to revoke.
 #[derive(Clone, Copy, Debug)]
 pub enum Revocation<'a> {
     /// All sessions of the account with this external id, and the JWTs that were issued up to now.

@@ -12,7 +12,7 @@ use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 
 /// Sets a new password with a token that was sent to the confirmed address, ends all sessions, and begins one. All device tokens are revoked; the device gets
-/// a new one. A refused password does not use the token up. Two reads, a hash, the journal, a script, the commands that end sessions, and those that begin
+/// a new one. The token stays valid if the password is refused. Two reads, a hash, the journal, a script, the commands that end sessions, and those that begin
 /// one.
 ///
 /// # Errors

@@ -41,7 +41,7 @@ pub(in super::super) struct PendingEmail {
     pub(in super::super) token: Option<String>,
 }
 
-/// Who has claimed an address.
+/// The account that has claimed an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct EmailHolder {
     /// The account that has confirmed it, or is about to.

@@ -11,7 +11,7 @@ const DERIVED_LOGIN_MAX: usize = 24;
 /// The characters behind a derived login that is taken.
 const SUFFIX: usize = 5;
 
-/// What another system says of an account, unchecked. What is `None` or kept does not change. It has no `Debug`: it has an address.
+/// The data of an account from another system, unchecked. Fields that are `None` or kept do not change. It has no `Debug`: it has an address.
 #[derive(Clone, Default)]
 pub struct AccountInput {
     /// The login.
@@ -26,7 +26,7 @@ pub struct AccountInput {
     pub avatar_url: Change<String>,
 }
 
-/// What another system says of an account, checked.
+/// The data of an account from another system, checked.
 #[derive(Clone, Debug)]
 pub struct AccountChange {
     /// The login.

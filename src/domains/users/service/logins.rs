@@ -371,7 +371,7 @@ pub async fn discard(app: &App, id: UserId) -> Result<(), Error> {
     Ok(())
 }
 
-/// The id of the account that has this login, ignoring case, or had it until 30 days ago. One HMGET; nothing for what cannot be a login.
+/// The id of the account that has this login, ignoring case, or had it within the last 30 days. One HMGET; nothing for a text that cannot be a login.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

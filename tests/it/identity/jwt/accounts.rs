@@ -1,4 +1,4 @@
-//! The accounts of tokens: found, created at first sight, and not found.
+//! The accounts of tokens: found, created by the first token, and not found.
 
 use super::super::{emails_of, run};
 use super::{World, login, not_provisioned, unauthenticated};

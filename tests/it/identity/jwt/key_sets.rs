@@ -1,4 +1,4 @@
-//! The keys of an issuer: when they are fetched, which responses count, and what holds while the issuer is down.
+//! The keys of an issuer: when they are fetched, which responses count, and which keys are used while the issuer is down.
 
 use super::issuer::{KeyServer, SigningKey, set_of};
 use super::{World, claims, config, login, unauthenticated};
