@@ -104,7 +104,7 @@ test('a sign-up with an address sends a link, which confirms it, and the address
   assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1');
   await window.isIn('signed_up');
   await window.go('/account');
-  await window.region('E-mail').getByRole('listitem').filter({ hasText: 'Signed.Up@example.org Waits for its link' }).waitFor();
+  await window.region('E-mail').getByRole('listitem').filter({ hasText: 'Signed.Up@example.org Not confirmed yet' }).waitFor();
   await page.goto(await linkTo(server, 'Signed.Up@example.org'));
   await window.status('Signed.Up@example.org is confirmed.');
   // The token leaves the history.

@@ -53,7 +53,7 @@ export function EmailSection({ account: { email, pendingEmail, hasPassword }, lo
             <HiddenLogin login={login} />
             <EmailField label="New address" required hint={hint} />
             <p className="hint" id={hint}>
-              Only you see it. It counts once its link was opened; until then {email ? 'the present one serves' : 'there is none to log in with'}.
+              Only you see it. Open the link in the message to confirm it{email ? '; until then your present address stays valid' : ''}.
             </p>
             <PasswordField label="Password" name="password" />
           </Form>
@@ -78,7 +78,7 @@ function Addresses({ email, pending, onDone }: { email: string | null; pending: 
       )}
       {pending && (
         <li>
-          <strong>{pending}</strong> <span className="mark">Waits for its link</span>
+          <strong>{pending}</strong> <span className="mark">Not confirmed yet</span>
           <p className="hint">You cannot log in with it yet. It is dropped 24 hours after its link was sent.</p>
           <Resend onDone={onDone} />
         </li>

@@ -41,7 +41,7 @@ export function LoginSection({ login, hasPassword }: { login: string; hasPasswor
           <HiddenLogin login={login} />
           <TextField label="New login" name="login" required spellCheck={false} autoCapitalize="none" autoComplete="off" hint={hint} />
           <p className="hint" id={hint}>
-            Up to 30 letters A–Z, digits and underscores; everyone sees it. It can change twice in 30 days. The one before leads to you for 30 days, and nobody else can take it.
+            Up to 30 letters A–Z, digits and underscores; everyone sees it. It can change twice in 30 days. Your previous login stays reserved for you for 30 days.
           </p>
           <PasswordField label="Password" name="password" />
         </Form>

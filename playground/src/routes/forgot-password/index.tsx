@@ -24,7 +24,7 @@ export function Component() {
     <main className="columns single">
       <div className="panel">
         <h1>Forgot your password?</h1>
-        <p id={id}>Enter the confirmed address of your account. A link to choose a new password goes there.</p>
+        <p id={id}>Enter the confirmed address of your account. The server sends a link to it with which you choose a new password.</p>
         <Form
           label="Forgot your password?"
           act={act}

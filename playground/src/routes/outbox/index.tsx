@@ -21,7 +21,7 @@ export function Component() {
       <p className="error" role="alert">
         {error}
       </p>
-      {messages?.length === 0 && <p role="status">There are no messages yet. They come from signing up with an address, and from changes of an account.</p>}
+      {messages?.length === 0 && <p role="status">There are no messages yet. Sign up with an address, or change an account with one, to get messages.</p>}
       {messages && messages.length > 0 && (
         <ol className="messages" aria-label="Messages">
           {messages.map(({ name, message }) => (

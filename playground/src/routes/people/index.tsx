@@ -37,7 +37,7 @@ export function Component() {
   return (
     <main className="columns people">
       <h1>People</h1>
-      <p className="hint intro">Two accounts side by side, and who sees what each of them posts. The log-in above stays as it is.</p>
+      <p className="hint intro">Two accounts side by side, and who sees the posts of each. The log-in above stays as it is.</p>
       {left && right ? (
         <Both key={`${left.token} ${right.token}`} sessions={{ left, right }} onEnded={onEnded} onLogOut={logOut} />
       ) : (

@@ -53,11 +53,11 @@ function SignUp({ onDone }: { onDone: (sentTo: string) => void }) {
       >
         <TextField label="Login" name="login" required spellCheck={false} autoCapitalize="none" autoComplete="username" hint={`${id}login`} />
         <p className="hint" id={`${id}login`}>
-          Up to 30 letters A–Z, digits and underscores. Others find you by it.
+          Up to 30 letters A–Z, digits and underscores. Others can find your account by it.
         </p>
         <TextField label="Name" name="name" autoComplete="name" hint={`${id}name`} />
         <p className="hint" id={`${id}name`}>
-          Up to 50 characters, shown with all that you post. Without one, it is your login.
+          Up to 50 characters, shown with your posts. Without one, it is your login.
         </p>
         <PasswordField label="Password" name="password" isNew hint={`${id}password`} />
         <p className="hint" id={`${id}password`}>
