@@ -233,7 +233,7 @@ async fn a_status_is_shown_to_its_audience_on_every_surface() {
 }
 
 #[tokio::test]
-async fn a_changed_audience_holds_on_every_surface_and_can_be_reversed() {
+async fn a_changed_audience_applies_on_every_surface_and_can_be_reversed() {
     let scene = Scene::start().await;
     let mut before = Vec::new();
     for viewer in VIEWERS {

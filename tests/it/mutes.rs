@@ -81,7 +81,7 @@ async fn nobody_else_can_tell_that_an_account_is_muted() {
 }
 
 #[tokio::test]
-async fn a_mute_holds_in_lists_and_without_a_follow() {
+async fn a_mute_applies_in_lists_and_without_a_follow() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let made = ada.run("CreateList", json!({ "input": { "name": "friends" } })).await;

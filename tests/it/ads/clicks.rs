@@ -45,7 +45,7 @@ async fn report(owner: &Actor, campaign: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_click_is_charged_once_from_its_hold() {
+async fn a_click_is_charged_once_from_its_reservation() {
     for shares in [1, 4] {
         let (app, ada, key, id) = with_cpc_campaign(shares).await;
         let page = app.anonymous();
@@ -68,7 +68,7 @@ async fn a_click_is_charged_once_from_its_hold() {
 }
 
 #[tokio::test]
-async fn a_hold_is_released_after_an_hour_and_a_late_click_costs_nothing() {
+async fn a_reservation_is_released_after_an_hour_and_a_late_click_costs_nothing() {
     let (app, ada, key, id) = with_cpc_campaign(1).await;
     let page = app.anonymous();
     let shown = serve(&page, &key, json!({ "count": 1 })).await;

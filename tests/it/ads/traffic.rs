@@ -213,7 +213,7 @@ async fn the_impression_limit_of_an_address_is_divided_among_shares() {
 }
 
 #[tokio::test]
-async fn an_invalid_impression_holds_no_money_but_counts_for_the_cap() {
+async fn an_invalid_impression_reserves_no_money_but_counts_for_the_cap() {
     let (app, ada, key) = start_server_with(AdTraffic { address_impressions: 1, ..LOOSE }, 1).await;
     let id = make(&ada, json!({ "budget": "5", "frequencyCap": { "impressions": 2, "perSeconds": 600 } })).await;
     add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
@@ -412,7 +412,7 @@ async fn one_address_cannot_hold_a_whole_budget() {
 }
 
 #[tokio::test]
-async fn a_click_without_a_hold_is_charged_on_its_own_day() {
+async fn a_click_without_a_reservation_is_charged_on_its_own_day() {
     let (app, ada, key) = start_server_with(AdTraffic { campaign_clicks: 1, ..LOOSE }, 1).await;
     let id = make(&ada, json!({ "dailyBudget": "4", "pacing": "ASAP" })).await;
     add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;

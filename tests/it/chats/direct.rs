@@ -5,7 +5,7 @@ use crate::support::TestApp;
 use serde_json::json;
 
 #[tokio::test]
-async fn a_pair_has_one_chat_for_ever() {
+async fn a_pair_has_one_chat_permanently() {
     let app = TestApp::start().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
     let made = run_ok(&ada, "StartDirectChat", json!({ "userId": bea.id })).await["chat"].take();

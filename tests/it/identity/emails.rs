@@ -211,7 +211,7 @@ async fn a_change_needs_the_password_and_an_address() {
 }
 
 #[tokio::test]
-async fn a_pending_address_is_gone_a_day_after_its_link_was_sent_last() {
+async fn a_pending_address_expires_a_day_after_its_last_link() {
     let (app, mail) = start().await;
     let ada = sign_up_with(&app, "ada", "ada@example.org").await;
     let first = the_message(&app, &mail).await.token("/confirm-email");

@@ -43,7 +43,7 @@ async fn state_of(actor: &Actor) -> (Value, (Value, Value)) {
 }
 
 #[tokio::test]
-async fn an_account_has_defaults_at_first_and_stays_as_it_is_later() {
+async fn omitted_fields_have_defaults_and_do_not_change_later() {
     let app = TestApp::start().await;
     let backend = backend(&app).await;
     let created = provision(&backend, json!({ "externalId": "auth0|Ada.L_1" })).await;

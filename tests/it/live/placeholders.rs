@@ -71,7 +71,7 @@ async fn events_of_hidden_authors_have_placeholders_for_the_viewer_alone() {
 }
 
 #[tokio::test]
-async fn a_block_holds_on_open_subscriptions() {
+async fn a_block_applies_to_open_subscriptions() {
     let app = TestApp::start().await;
     let server = app.sibling().await;
     let [host, ada, bea] = app.users(["host", "ada", "bea"]).await;

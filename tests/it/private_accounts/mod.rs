@@ -172,7 +172,7 @@ async fn invalid_changes_of_requests_are_refused() {
 }
 
 #[tokio::test]
-async fn whether_an_account_is_private_stays_unless_it_is_changed() {
+async fn the_privacy_of_an_account_does_not_change_unless_requested() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     set_private(&ada, true).await;

@@ -10,7 +10,7 @@ use waxwing::platform::jwt::service as jwt;
 const MINUTE_MS: i64 = 60_000;
 
 #[tokio::test]
-async fn a_key_that_is_gone_is_refused_from_then_on() {
+async fn a_removed_key_is_refused_from_then_on() {
     let world = World::start(true).await;
     let (token, next) = (world.token("ada"), SigningKey::ed25519("second"));
     assert!(login(&world.app, &token).await.is_ok());
@@ -47,7 +47,7 @@ async fn an_unknown_key_is_fetched_at_most_once_a_minute() {
 }
 
 #[tokio::test]
-async fn the_last_keys_hold_while_the_issuer_fails() {
+async fn the_last_keys_are_used_while_the_issuer_fails() {
     let world = World::start(true).await;
     let token = world.token("ada");
     let evil = SigningKey::ed25519("evil");
@@ -104,7 +104,7 @@ async fn keys_of_another_source_are_not_used() {
 }
 
 #[tokio::test]
-async fn keys_come_from_a_file() {
+async fn keys_are_read_from_a_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let (file, key) = (folder.path().join("keys.json"), SigningKey::rsa("r", false));
     let app = TestApp::with(config(file.to_str().expect("a path"), true)).await;

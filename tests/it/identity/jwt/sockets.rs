@@ -61,7 +61,7 @@ async fn a_fresher_token_keeps_a_socket_open() {
 }
 
 #[tokio::test]
-async fn a_socket_of_a_session_takes_no_token() {
+async fn a_socket_of_a_session_refuses_newer_tokens() {
     let world = World::start(true).await;
     let ada = world.app.user("ada").await;
     let mut socket = Socket::connect(&world.app, ada.token.as_deref()).await;
@@ -95,7 +95,7 @@ async fn revoked_tokens_close_their_sockets_on_all_servers() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_gone_closes_the_sockets_of_its_tokens() {
+async fn a_removed_key_closes_the_sockets_of_its_tokens() {
     let world = World::start(true).await;
     let mut socket = Socket::connect(&world.app, Some(&world.token("1"))).await;
     world.server.serve(&[]);
