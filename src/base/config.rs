@@ -60,7 +60,7 @@ pub struct Config {
     pub ad_shares: Option<u64>,
     /// The public URL of this server, such as `https://social.example`, without a trailing slash. Without it, links are relative.
     pub public_url: Option<String>,
-    /// Where messages go, and what they look like.
+    /// The mail server, the sender and the templates of messages.
     pub mail: MailConfig,
     /// The issuer of JSON Web Tokens that are accepted; `None` to accept none.
     pub jwt: Option<JwtConfig>,

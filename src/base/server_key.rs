@@ -1,4 +1,4 @@
-//! Server keys: what a backend may do with its key.
+//! Server keys: their names and the scopes that permit requests of a backend.
 
 use crate::base::named::named_enum;
 

@@ -10,11 +10,11 @@ use std::sync::Arc;
 pub struct Viewer {
     /// The account.
     pub user: UserId,
-    /// What the request has proved its account with.
+    /// The credential of the request.
     pub credential: Credential,
 }
 
-/// What a request has proved its account with.
+/// The credential that proves the account of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Credential {
     /// The token of a session.

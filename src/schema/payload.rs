@@ -1,4 +1,4 @@
-//! Payloads of mutations: what changed, or the user errors in its place.
+//! Payloads of mutations: the changed objects, or the user errors in their place.
 
 /// Declares payloads with the same fields: the block lists the fields, which are null if there are user errors; the names follow. A payload is made
 /// of a tuple of its fields and the user errors.

@@ -1,4 +1,4 @@
-//! The key by which subscriptions share rendered events: what they select, and for which viewer. Which events they receive is not part of it.
+//! The key by which subscriptions share rendered events: their selection and their viewer, but not the events that they receive.
 
 use super::definitions::{base_name, fields_of, types};
 use crate::base::ids::UserId;

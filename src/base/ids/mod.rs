@@ -106,7 +106,7 @@ macro_rules! typed {
 typed! {
     /// An account's id.
     UserId = User;
-    /// The id of what only the owner sees of an account; the number is the account's.
+    /// The id of the data of an account that only its owner sees; the number is the account's.
     AccountId = Account;
     /// A status's id.
     StatusId = Status;

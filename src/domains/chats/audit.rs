@@ -104,7 +104,7 @@ const fn chat_of(kind: &KeyKind) -> Option<ChatId> {
     }
 }
 
-/// Every key of a chat has the chat beside it, and every chat that has not ended has members.
+/// Every key of a chat belongs to a chat that exists, and every chat that has not ended has members.
 async fn check_owners(reader: &AuditReader, of_chats: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
     let chats = of_chats.iter().filter_map(|(kind, _)| chat_of(kind));
     let there = reader.query(chats, |chat| cmd("EXISTS").arg(keys::chat(chat)).take()).await?;

@@ -168,7 +168,7 @@ pub(super) fn former(user: UserId) -> String {
     audit::id_key("chats_former:{", user.0)
 }
 
-/// HASH `who seen`: what the account has chosen; a field that is missing has its default. Two fields; no time to live.
+/// HASH `who seen`: the chat settings of the account; a field that is missing has its default. Two fields; no time to live.
 pub(super) fn settings(user: UserId) -> String {
     audit::id_key("chat_settings:{", user.0)
 }

@@ -7,7 +7,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `chat:{c}` | HASH | what the chat is, its newest row, the version from which lists derive, what retention has done | 22 fields, 50 KB |
+//! | `chat:{c}` | HASH | kind, name and settings of the chat, its newest row, the version from which lists derive, the state of retention | 22 fields, 50 KB |
 //! | `chat_members:{c}` | HASH | member → role, order of joining, first readable row, state, … | 500 |
 //! | `chat_seen:{c}`, `chat_delivered:{c}` | ZSET | member → position, only raised | 500; delivered of at most 50 |
 //! | `chat_rows:{c}:{bucket}` | HASH | number → row | 128 rows of at most 17 KB |

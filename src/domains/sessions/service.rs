@@ -281,7 +281,7 @@ pub async fn list(app: &App, user: UserId) -> Result<Vec<Session>, Error> {
     Ok(sessions)
 }
 
-/// A session of `user`, which nobody else may see.
+/// A session of `user`; `None` for a session of another account, and for one that has ended.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

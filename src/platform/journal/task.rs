@@ -263,7 +263,7 @@ pub enum Task {
         /// Accounts that may have been members.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         former: Vec<UserId>,
-        /// What has changed beside its rows.
+        /// The changes other than new rows.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         events: Vec<ChatEvent>,
     },

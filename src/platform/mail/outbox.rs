@@ -44,7 +44,7 @@ fn newest_now(folder: &Path, count: usize) -> io::Result<Vec<StoredMessage>> {
     files.into_iter().filter_map(|name| read(name).transpose()).collect()
 }
 
-/// `None` for what is missing.
+/// The result of an access to a file; `None` if the file is missing.
 fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -68,7 +68,7 @@ fn write_now(folder: &Path, message: &[u8], now: Millis) -> io::Result<()> {
     trim(folder, now)
 }
 
-/// Deletes the oldest files beyond the bound, and what processes that died have not finished. Another process may delete them, too.
+/// Deletes the oldest files beyond the bound, and unfinished files of processes that died. Another process may delete them, too.
 fn trim(folder: &Path, now: Millis) -> io::Result<()> {
     let (mut files, mut abandoned) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir(folder)? {

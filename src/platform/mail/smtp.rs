@@ -95,7 +95,7 @@ async fn within<T>(limit: Duration, step: &str, work: impl Future<Output = Resul
     }
 }
 
-/// What an error of the library says, without the text of the server.
+/// Describes an error of the library, without the text of the server.
 fn failure(step: &str, error: &Error) -> MailFailure {
     let is_permanent = error.is_permanent();
     let reason = match error.status() {

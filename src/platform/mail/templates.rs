@@ -37,7 +37,7 @@ pub(super) struct Rendered {
     pub(super) html: String,
 }
 
-/// What templates can name.
+/// The variables of templates.
 pub(super) struct Variables<'a> {
     pub(super) login: &'a str,
     pub(super) app_url: &'a str,

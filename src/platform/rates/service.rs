@@ -46,7 +46,7 @@ pub async fn charge(app: &App, charges: &[Charge]) -> Result<(), Error> {
     Err(error)
 }
 
-/// Refunds what [`charge`] took. One round trip. If that fails for a bucket, the token is refilled in time. There is no retry: its response is
+/// Refunds the tokens that [`charge`] took. One round trip. If that fails for a bucket, the token is refilled in time. There is no retry: its response is
 /// sent, and a second refund might return a token that was never taken.
 pub async fn refund(app: &App, charges: &[Charge]) {
     if let Some(requests) = requests(app, charges) {

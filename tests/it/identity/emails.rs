@@ -425,7 +425,7 @@ async fn a_deleted_account_leaves_no_address_and_frees_it() {
     assert_no_findings(&app, "a deletion").await;
 }
 
-/// What a request does, and so its time, does not depend on whether somebody has the address.
+/// The work of a request, and so its time, does not depend on whether an account has the address.
 #[tokio::test]
 async fn known_and_unknown_addresses_cost_the_same_commands() {
     let mail = MailServer::start().await;

@@ -1,4 +1,4 @@
-//! `changeLogin`: what it changes, what stays reserved, and what mentions refer to.
+//! `changeLogin`: its effects, reserved logins, and the accounts that mentions refer to.
 
 use super::{DAY_MS, RIGHT, assert_no_findings, assert_refused, change_login, claims_of, found_by, log_in, run, sign_up};
 use crate::conversations::reply;

@@ -1,4 +1,4 @@
-//! The outbox for developers: who sees its messages over HTTP, and that nobody else does.
+//! The outbox for developers: its messages are served over HTTP to pages of the playground on this machine only.
 
 use crate::support::{Process, RedisServer, waxwing};
 use reqwest::StatusCode;

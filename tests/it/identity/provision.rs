@@ -31,7 +31,7 @@ pub(super) async fn session_of(backend: &Actor, external_id: &str) -> Actor {
     actor
 }
 
-/// What an account shows to its owner.
+/// The data of an account that its owner sees.
 async fn account_of(actor: &Actor) -> Value {
     actor.run("MyAccount", json!({})).await["data"]["viewerAccount"].take()
 }

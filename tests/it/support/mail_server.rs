@@ -29,7 +29,7 @@ pub enum MailTls {
     Implicit,
 }
 
-/// What the server does with the next connections.
+/// The behaviour of the server for the next connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MailBehavior {
     Accept,

@@ -162,9 +162,9 @@ pub struct MemberRow {
     pub user: UserId,
     /// Its membership.
     pub member: Member,
-    /// What it has seen.
+    /// The position up to which it has seen rows.
     pub seen: u64,
-    /// What was delivered to it; at least `seen`.
+    /// The position up to which rows were delivered to it; at least `seen`.
     pub delivered: u64,
 }
 

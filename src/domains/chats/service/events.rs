@@ -1,4 +1,4 @@
-//! The delivery of events: whom they concern, and what they show at that moment. The rules are those of reads: a member that has left, or whom a block
+//! The delivery of events: their recipients, and the state that they show at that moment. The rules are those of reads: a member that has left, or whom a block
 //! separates, receives nothing from that moment on.
 
 use super::super::model::{ChatKind, ChatRow, ChatView, MAX_DELIVERED_SHOWN, Member, MemberState, MessageKind};
@@ -23,7 +23,7 @@ pub const fn events_id(viewer: UserId) -> ListId {
     ListId { kind: b'L', owner: viewer.0 }
 }
 
-/// What an event of a chat shows.
+/// The content of an event of a chat.
 #[derive(Clone, Debug)]
 pub enum ChatEventContent {
     /// A row, and the chat; `None` for the row with which the viewer has left.
@@ -102,7 +102,7 @@ fn recipients_among(members: &[(UserId, Member)], event: ChatEvent) -> Vec<UserI
     }
 }
 
-/// What an event of a chat shows to an account now; `None` if nothing. Of an event with rows, this is one of them. The chat and the row, the accounts; for
+/// The content of an event of a chat for an account now; `None` if it is not delivered. Of an event with rows, this is one of them. The chat and the row, the accounts; for
 /// positions the members.
 ///
 /// # Errors

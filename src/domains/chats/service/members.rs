@@ -15,9 +15,9 @@ pub struct ShownMember {
     pub user: UserId,
     /// The membership.
     pub member: Member,
-    /// What it has seen; `None` if it or the viewer does not share that.
+    /// The position up to which it has seen rows; `None` if it or the viewer does not share that.
     pub seen: Option<u64>,
-    /// What was delivered to it; `None` in a chat of more than 50 members, where nothing is kept of it.
+    /// The position up to which rows were delivered to it; `None` in a chat of more than 50 members, which does not store it.
     pub delivered: Option<u64>,
 }
 

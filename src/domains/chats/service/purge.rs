@@ -159,7 +159,7 @@ async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u
     }
 }
 
-/// Removes what a deleted account leaves in a chat beside its rows, and settles the other of a direct chat.
+/// Removes the membership and the positions of a deleted account from a chat, and settles the other of a direct chat.
 async fn purge_member(app: &App, chat: ChatId, user: UserId) -> Result<PurgeMemberResult, Error> {
     let result = store::purge::purge_member(ChatDb::of(app), chat, user, users::UNUSED_USER_ID).await?;
     if let PurgeMemberResult::Peer(other) = result

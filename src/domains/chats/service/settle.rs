@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// Members whose lists one pass settles, with at most nine keys each.
 const PASS: usize = 100;
-/// Commands that the lists of a member cost: what they derive from is read, then its account, then they are written.
+/// Commands that the lists of a member cost: a read of the values from which they are derived, a read of its account, and their writes.
 const COMMANDS: u64 = 13;
 /// The stage in which the rows of a chat that has ended are deleted.
 pub(super) const ENDING: u8 = 1;
@@ -151,7 +151,7 @@ impl HiddenTexts {
     }
 }
 
-/// Loads what a block hides in a direct chat. A read of the blocks.
+/// Loads whether a block hides the texts of a direct chat. A read of the blocks.
 async fn load_hidden_direct(app: &App, states: &ChatSnapshot) -> Result<HiddenTexts, Error> {
     let [a, b] = states.pair[..] else { return Ok(HiddenTexts { is_blocked: true, ..HiddenTexts::default() }) };
     let blocks = relations::block_state(app, a, b).await?;
@@ -161,7 +161,7 @@ async fn load_hidden_direct(app: &App, states: &ChatSnapshot) -> Result<HiddenTe
     Ok(HiddenTexts { declining: declining.map(|(user, _)| user).collect(), is_blocked: blocks.any(), ..HiddenTexts::default() })
 }
 
-/// Loads what blocks hide in a group. A batch of accounts; for members with blocks three pipelines more, and a script if the newest rows are hidden.
+/// Loads the texts that blocks hide in a group. A batch of accounts; for members with blocks three pipelines more, and a script if the newest rows are hidden.
 async fn load_hidden_group(app: &App, chat: ChatId, states: &ChatSnapshot) -> Result<HiddenTexts, Error> {
     let ids: Vec<UserId> = states.members.iter().filter(|it| it.member.is_some()).map(|it| it.user).collect();
     let accounts = loaders(app).users.load_many(ids.iter().copied()).await?;

@@ -1,4 +1,4 @@
-//! What the publication and the delivery of events need of chats.
+//! Reads and writes of chats for the publication and the delivery of events.
 
 use super::super::keys;
 use super::super::model::Member;
@@ -75,7 +75,7 @@ pub(in super::super) async fn raise_published(db: &Db, chat: ChatId, row: u64, n
 pub(in super::super) async fn members(db: &Db, chats: &[ChatId]) -> Result<Vec<Vec<(UserId, Member)>>, Error> {
     let commands = chats.iter().map(|chat| cmd("HGETALL").arg(keys::members(*chat)).take()).collect();
     let mut found = Vec::with_capacity(chats.len());
-    // The events of all other members, and of other chats, would wait for what can never be read.
+    // An invalid record is skipped: otherwise the events of all other members, and of other chats, would wait for it.
     for reply in db.read_lenient(commands).await? {
         let mut members = Vec::new();
         let read = decode::fields(reply, |user, record| {
@@ -96,7 +96,7 @@ pub(in super::super) async fn members(db: &Db, chats: &[ChatId]) -> Result<Vec<V
 /// Whether an account is a member of chats, in their order. One pipeline; nothing for none.
 pub(in super::super) async fn are_memberships(db: &Db, user: UserId, chats: &[ChatId]) -> Result<Vec<bool>, Error> {
     let member = |chat: &ChatId| cmd("HEXISTS").arg(keys::members(*chat)).arg(user.0).take();
-    // What can never be read counts as no membership: the subscription would wait for it.
+    // A key that cannot be read counts as no membership: otherwise the subscription would wait for it.
     let replies = db.read_lenient(chats.iter().map(member).collect()).await?;
     Ok(replies.into_iter().map(|reply| decode::value(reply).unwrap_or_default()).collect())
 }

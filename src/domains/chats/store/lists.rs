@@ -1,4 +1,4 @@
-//! What accounts hold of chats: lists, unread marks, mutes, settings, and which chat two accounts have.
+//! The keys of accounts about chats: lists, unread marks, mutes, settings, and the direct chat of two accounts.
 
 use super::super::keys;
 use super::super::model::{ChatFilter, ChatRetentionState, ChatSettings, MAX_CHATS, MAX_REQUESTS, WhoMayWrite};
@@ -238,7 +238,7 @@ fn settings_of([who, seen]: [Option<String>; 2]) -> ChatSettings {
     ChatSettings { who_may_write, shares_seen: seen.is_none_or(|seen| seen == "1") }
 }
 
-/// Sets what an account has chosen; `false` if it was deleted. One script.
+/// Sets the chat settings of an account; `false` if it was deleted. One script.
 pub(in super::super) async fn set_settings(
     db: &Db,
     user: UserId,

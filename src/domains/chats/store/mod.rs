@@ -63,7 +63,7 @@ pub(super) struct MemberSnapshot {
     pub(super) member: Option<Member>,
     /// Texts above what it has seen, those of blocked accounts included.
     pub(super) texts_above: u64,
-    /// What it has seen.
+    /// The position up to which it has seen rows.
     pub(super) seen: u64,
 }
 
@@ -86,7 +86,7 @@ pub(super) struct ChatSnapshot {
     pub(super) unsettled: u64,
     /// The members that were asked for.
     pub(super) members: Vec<MemberSnapshot>,
-    /// What retention says of the chat.
+    /// The retention fields of the chat.
     pub(super) retention: ChatRetentionState,
     /// The rows that may be unpublished.
     pub(super) unpublished: UnpublishedRows,
@@ -213,7 +213,7 @@ pub(super) struct NewChat<'a> {
     pub(super) kind: ChatKind,
     /// The name; empty for a direct chat.
     pub(super) name: &'a str,
-    /// What joiners can read.
+    /// The rows that accounts which join later can read.
     pub(super) history: ChatHistory,
     /// The members.
     pub(super) members: &'a [(UserId, Member)],
@@ -429,7 +429,7 @@ pub(super) async fn react(
     }
 }
 
-/// Reads what lists of accounts derive from. The number is the settled version. With `is_changed`, raises the version first, since their relations have
+/// Reads the values from which the lists of accounts are derived. The number is the settled version. With `is_changed`, raises the version first, since their relations have
 /// changed. One script.
 pub(super) async fn states(db: ChatDb<'_>, chat: ChatId, users: &[UserId], is_changed: bool) -> Result<ChatChangeResult, Error> {
     let users: Vec<u64> = users.iter().map(|user| user.0).collect();
@@ -455,7 +455,7 @@ pub(super) async fn set_settled(db: &Db, chat: ChatId, version: u64) -> Result<(
     db.call::<u64>(Call::new(&SET_SETTLED, [keys::chat(chat)]).arg(version)).await.map(drop)
 }
 
-/// Raises what was delivered to a member of chats. One pipeline of scripts; it counts as no change of the request.
+/// Raises the delivery positions of a member of chats. One pipeline of scripts; it counts as no change of the request.
 pub(super) async fn deliver(db: ChatDb<'_>, user: UserId, positions: &[(ChatId, u64)]) -> Result<(), Error> {
     let one = |(chat, position): &(ChatId, u64)| db.script(&DELIVER_ROWS, *chat, Vec::new(), 0).arg(user.0).arg(*position);
     db.call_untracked(positions.iter().map(one).collect()).await.map(drop)

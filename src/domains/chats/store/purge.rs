@@ -1,4 +1,4 @@
-//! Removes what deleted accounts and chats that have ended leave.
+//! Removes the data of deleted accounts, and of chats that have ended.
 
 use super::super::keys;
 use super::super::model::ChatRow;
@@ -19,7 +19,7 @@ pub(in super::super) async fn purge_texts(db: ChatDb<'_>, chat: ChatId, user: Us
     db.call(db.script(&PURGE_TEXTS, chat, Vec::new(), 0).arg(user.0).arg(most)).await
 }
 
-/// Removes what a deleted account leaves in a bucket of rows. Returns the numbers of the texts by others with a reaction of it. A script and two pipelines.
+/// Removes a deleted account from a bucket of rows. Returns the numbers of the texts by others with a reaction of it. A script and two pipelines.
 pub(in super::super) async fn purge_rows(db: ChatDb<'_>, chat: ChatId, bucket: u64, user: UserId) -> Result<Vec<u64>, Error> {
     let call = db.script(&PURGE_ROWS, chat, vec![keys::rows(chat, bucket)], bucket).arg(user.0);
     let (with_reactions, deleted): (Vec<String>, Vec<u64>) = db.call(call).await?;
@@ -53,7 +53,7 @@ pub(in super::super) enum PurgeMemberResult {
     Gone,
 }
 
-/// Removes what a deleted account leaves in a chat beside its rows; `nobody` is an id that no account has. One script.
+/// Removes the membership and the positions of a deleted account from a chat; `nobody` is an id that no account has. One script.
 pub(in super::super) async fn purge_member(
     db: ChatDb<'_>,
     chat: ChatId,

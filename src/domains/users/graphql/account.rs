@@ -98,7 +98,7 @@ pub async fn find_account(request: &Request, id: AccountId) -> Result<Option<Acc
     Ok(request.loaders().users.load(viewer).await?.map(AccountObject::new))
 }
 
-/// Queries of what only the owner of an account sees.
+/// Queries of the data of an account that only its owner sees.
 #[derive(Default)]
 pub struct AccountQuery;
 

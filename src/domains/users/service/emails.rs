@@ -26,7 +26,7 @@ const ABANDONED_AFTER: Millis = 10_000;
 /// Attempts of a change while other requests change the address of the same account.
 const ATTEMPTS: usize = 5;
 
-/// What a request for a link to an address is charged to: the address, the account that asks, and the client.
+/// The subjects to which a request for a link to an address is charged: the address, the account that asks, and the client.
 pub(super) fn link_charges(address: &EmailDigest, account: Option<UserId>, from: Option<IpAddr>) -> Vec<Charge> {
     let mut charges = vec![(Limit::Mails, Subject::mail(address))];
     charges.extend(account.map(|account| (Limit::Mails, Subject::Account(account))));
@@ -349,7 +349,7 @@ fn nothing_pending() -> UserError {
     UserError::new(UserErrorCode::NotFound, "No address is pending.", &[])
 }
 
-/// Releases the address of a deleted account, and deletes what is left of it. Two reads, a script and a pipeline.
+/// Releases the address of a deleted account, and deletes its other keys of addresses. Two reads, a script and a pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

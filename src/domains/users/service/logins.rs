@@ -1,4 +1,4 @@
-//! Logins: who has which, changes of the login, and what happens to the logins of a deleted account.
+//! Logins: their holders, their changes, and the release of the logins of a deleted account.
 
 use super::super::model::{self, FormerLogin, LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders, MAX_LOGIN_CHANGES, User};
 use super::super::store;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A claim without an account counts as abandoned after this time: its process has died in between.
 const ABANDONED_AFTER: Millis = 10_000;
-/// Attempts of a change of a login, and of what follows it, while other requests change the login of the same account.
+/// Attempts of a change of a login, and of its settlement, while other requests change the login of the same account.
 const ATTEMPTS: usize = 5;
 
 /// Claims a login for a new account.

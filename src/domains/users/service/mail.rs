@@ -1,4 +1,4 @@
-//! Messages to accounts: what is sent to whom, decided when a message is handed over.
+//! Messages to accounts. Their content and their recipient are decided when a message is handed over.
 
 use super::super::model::{self, User};
 use super::super::store;

@@ -24,7 +24,7 @@ pub use super::super::store::provisioning::AccountRecord;
 /// Attempts of a change while other requests change the same account, or claim the same address.
 const ATTEMPTS: usize = 5;
 
-/// Validates and normalizes what another system says of an account.
+/// Validates and normalizes the data of an account from another system.
 ///
 /// # Errors
 /// `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_EMAIL`, `INVALID_URL`; `INVALID_INPUT` for a confirmed address that is null. All that apply.
@@ -154,7 +154,7 @@ async fn claim_address(
     Err(UserError::new(UserErrorCode::EmailTaken, "Another account has confirmed this address.", &["email"]).into())
 }
 
-/// Changes an account: what is kept stays. Returns the account; `None` if it was deleted. Two reads if nothing changes, else a script more; for another login,
+/// Changes an account, except for the fields that are kept. Returns the account; `None` if it was deleted. Two reads if nothing changes, else a script more; for another login,
 /// and for another address, a read, the journal and two scripts more each.
 ///
 /// # Errors
@@ -182,7 +182,7 @@ pub async fn change_account(app: &App, id: UserId, change: &AccountChange) -> Ou
     Err(refusal)
 }
 
-/// What an attempt does about the addresses.
+/// The change of the addresses that an attempt makes.
 enum AddressPlan {
     Keep,
     Request(EmailAddress),
@@ -191,7 +191,7 @@ enum AddressPlan {
     Unrequest,
 }
 
-/// One attempt of a change, from what was read.
+/// One attempt of a change, for the account as it was read.
 struct Attempt {
     user: Arc<User>,
     /// The new login, if it is another one.
@@ -293,7 +293,7 @@ impl Attempt {
     }
 }
 
-/// What becomes of the addresses of an account: an address that is confirmed, or pending, as it shall be stays as it is.
+/// Plans the change of the addresses of an account: an address that is in the requested state already does not change.
 fn plan_addresses(account: &AccountEmail, pending: Option<&PendingEmail>, change: &EmailChange) -> AddressPlan {
     let is_confirmed =
         |address: &EmailAddress| account.confirmed.as_ref().is_some_and(|(confirmed, _)| confirmed.digest() == address.digest());
@@ -310,7 +310,7 @@ fn plan_addresses(account: &AccountEmail, pending: Option<&PendingEmail>, change
     }
 }
 
-/// What a change of the addresses needs before its commit.
+/// The claims and journal entries of a change of the addresses, which are made before its commit.
 #[derive(Default)]
 struct ClaimedAddresses {
     /// The pending address, with the journal's entry of its link.

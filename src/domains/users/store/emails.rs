@@ -259,7 +259,7 @@ pub(in super::super) async fn delete_notice(db: &Db, id: UserId, notice: NoticeI
     db.write_many(vec![cmd("HDEL").arg(keys::email_notices(id)).arg(notice).take()]).await.map(drop)
 }
 
-/// Deletes what is left of the addresses of a deleted account. One pipeline.
+/// Deletes the remaining keys of the addresses of a deleted account. One pipeline.
 pub(in super::super) async fn purge(db: &Db, id: UserId) -> Result<(), Error> {
     let all = [keys::email(id), keys::pending_email(id), keys::password_reset(id), keys::email_notices(id)];
     db.write_many(all.into_iter().map(|key| cmd("UNLINK").arg(key).take()).collect()).await.map(drop)
