@@ -37,8 +37,8 @@ pub const KINDS: [&str; 26] = [
 /// The number of parts of a schedule.
 pub(super) const SCHEDULES: u64 = 16;
 
-/// HASH `kind name history a b newest oldest sent version settled joined recent last published ends`, and `gone` once the last member has left, until the rows are
-/// deleted; of retention `days removed trimmed seen since first_bit`, as `lua/chat.lua` says. At most 22 fields; no time to live.
+/// HASH `kind name history a b newest oldest sent version settled joined recent last published ends`, and `gone` once the last member has left, until the
+/// rows are deleted; of retention `days removed trimmed seen since first_bit`, as `lua/chat.lua` says. At most 22 fields; no time to live.
 pub(super) fn chat(id: ChatId) -> String {
     audit::id_key("chat:{", id.0)
 }

@@ -115,8 +115,8 @@ pub(super) enum PasswordProof<'a> {
     Reset(&'a str),
 }
 
-/// Replaces the hash of a password by `hash`, sets a new epoch of device tokens, moves all listed sessions but the one that stays to those that end, and records
-/// the message `notice` to the confirmed address. One script.
+/// Replaces the hash of a password by `hash`, sets a new epoch of device tokens, moves all listed sessions but the one that stays to those that end, and
+/// records the message `notice` to the confirmed address. One script.
 pub(super) async fn change_password(
     db: &Db,
     user: UserId,

@@ -29,8 +29,8 @@ object! {
         /// member or the viewer has turned read receipts off (`sharesSeen`).
         "seenSequence" seen_sequence: Option<u64> = shown.seen;
 
-        /// Delivery position: sequence number up to which all messages were delivered to the member. 0 if none was, and if it has not accepted the chat. Null in
-        /// a chat of more than 50 members.
+        /// Delivery position: sequence number up to which all messages were delivered to the member. 0 if none was, and if it has not accepted the chat. Null
+        /// in a chat of more than 50 members.
         "deliveredSequence" delivered_sequence: Option<u64> = shown.delivered;
     }
 

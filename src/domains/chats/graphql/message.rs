@@ -168,7 +168,8 @@ pub(super) struct MessageBounds {
     newest_sequence: u64,
     /// Lowest sequence number of a message that the viewer can read. Null if there is none.
     oldest_sequence: Option<u64>,
-    /// Whether older messages that the viewer could otherwise read were deleted, because of the chat's `daysAfterSeen` or the number of messages that the server keeps.
+    /// Whether older messages that the viewer could otherwise read were deleted, because of the chat's `daysAfterSeen` or the number of messages that the
+    /// server keeps.
     is_trimmed: bool,
 }
 

@@ -214,9 +214,9 @@ impl ChatMutation {
         Some(Box::pin(create(ctx, input)).await)
     }
 
-    /// Sends a text message. After the response all members can read it. In a direct chat, fails with `FORBIDDEN` while a block separates the two accounts, and if
-    /// the other account accepts no chats from the viewer and has not seen the chat; and with `LIMIT_REACHED` for the fourth message before the other account has
-    /// accepted the chat. Requires a session.
+    /// Sends a text message. After the response all members can read it. In a direct chat, fails with `FORBIDDEN` while a block separates the two accounts,
+    /// and if the other account accepts no chats from the viewer and has not seen the chat; and with `LIMIT_REACHED` for the fourth message before the other
+    /// account has accepted the chat. Requires a session.
     async fn send_message(
         &self,
         ctx: &Context<'_>,
@@ -267,8 +267,8 @@ impl ChatMutation {
         Some(removed.map(Into::into))
     }
 
-    /// Adds accounts to a group: all of them, or none. Errors are as those of `createGroupChat`. Allowed to the owner and the admins; fails with `FORBIDDEN` for
-    /// others, and with `LIMIT_REACHED` if the group would have more than 500 members. Requires a session.
+    /// Adds accounts to a group: all of them, or none. Errors are as those of `createGroupChat`. Allowed to the owner and the admins; fails with `FORBIDDEN`
+    /// for others, and with `LIMIT_REACHED` if the group would have more than 500 members. Requires a session.
     async fn add_chat_members(
         &self,
         ctx: &Context<'_>,
@@ -277,8 +277,8 @@ impl ChatMutation {
         Some(Box::pin(add(ctx, input)).await)
     }
 
-    /// Removes a member from a group. The owner can remove every other member, an admin those with the role `MEMBER`; fails with `FORBIDDEN` otherwise, and with
-    /// `INVALID_INPUT` for the viewer itself. Requires a session.
+    /// Removes a member from a group. The owner can remove every other member, an admin those with the role `MEMBER`; fails with `FORBIDDEN` otherwise, and
+    /// with `INVALID_INPUT` for the viewer itself. Requires a session.
     async fn remove_chat_member(
         &self,
         ctx: &Context<'_>,

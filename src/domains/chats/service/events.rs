@@ -102,8 +102,8 @@ fn recipients_among(members: &[(UserId, Member)], event: ChatEvent) -> Vec<UserI
     }
 }
 
-/// The content of an event of a chat for an account now; `None` if it is not delivered. Of an event with rows, this is one of them. The chat and the row, the accounts; for
-/// positions the members.
+/// The content of an event of a chat for an account now; `None` if it is not delivered. Of an event with rows, this is one of them. The chat and the row, the
+/// accounts; for positions the members.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -429,8 +429,8 @@ pub(super) async fn react(
     }
 }
 
-/// Reads the values from which the lists of accounts are derived. The number is the settled version. With `is_changed`, raises the version first, since their relations have
-/// changed. One script.
+/// Reads the values from which the lists of accounts are derived. The number is the settled version. With `is_changed`, raises the version first, since their
+/// relations have changed. One script.
 pub(super) async fn states(db: ChatDb<'_>, chat: ChatId, users: &[UserId], is_changed: bool) -> Result<ChatChangeResult, Error> {
     let users: Vec<u64> = users.iter().map(|user| user.0).collect();
     let floor = if is_changed { "0" } else { "" };

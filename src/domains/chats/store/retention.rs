@@ -39,8 +39,8 @@ pub(in super::super) async fn set_days(
     Ok(parse(&reply)?.map(|(_, chat)| Some(chat)))
 }
 
-/// Makes rows unreadable that are not kept; `days` are those of the server. Returns the retention fields after that, and whether it has made rows unreadable that not all
-/// members have seen; `None` if there is no such chat. One script.
+/// Makes rows unreadable that are not kept; `days` are those of the server. Returns the retention fields after that, and whether it has made rows unreadable
+/// that not all members have seen; `None` if there is no such chat. One script.
 pub(in super::super) async fn trim(
     db: ChatDb<'_>,
     chat: ChatId,

@@ -1,4 +1,5 @@
-//! The stored facts that decide whether a JWT is accepted, read through the client-side cache: the account with its `sub`, whether it was revoked, and the identity of the account.
+//! The stored facts that decide whether a JWT is accepted, read through the client-side cache: the account with its `sub`, whether it was revoked, and the
+//! identity of the account.
 
 use super::super::keys;
 use super::super::model::{ExternalIdHolder, Identity};

@@ -154,8 +154,8 @@ async fn claim_address(
     Err(UserError::new(UserErrorCode::EmailTaken, "Another account has confirmed this address.", &["email"]).into())
 }
 
-/// Changes an account, except for the fields that are kept. Returns the account; `None` if it was deleted. Two reads if nothing changes, else a script more; for another login,
-/// and for another address, a read, the journal and two scripts more each.
+/// Changes an account, except for the fields that are kept. Returns the account; `None` if it was deleted. Two reads if nothing changes, else a script more;
+/// for another login, and for another address, a read, the journal and two scripts more each.
 ///
 /// # Errors
 /// `LOGIN_TAKEN`, `LIMIT_REACHED` at `login`; `EMAIL_TAKEN`; `RATE_LIMITED`; `OVERLOADED` if other requests change the account again and again.
