@@ -74,7 +74,7 @@ function Fields({ kind, complaint }: { kind: Kind; complaint: string }) {
           Logins <textarea name="follow" rows={4} autoCapitalize="none" spellCheck={false} {...field} />
         </label>
       ),
-      hint: 'One per line, at most 5,000. What they post, and what mentions them.',
+      hint: 'One per line, at most 5,000. Posts of these accounts, and posts that mention them.',
     },
     locations: {
       fields: <Boxes field={field} />,
