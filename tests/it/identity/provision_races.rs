@@ -176,6 +176,24 @@ async fn a_request_that_stalls_returns_the_account_of_another() {
     }
 }
 
+/// The process of the first request has claimed the login, and does not proceed. The repetition does not wait until the claim is abandoned.
+#[tokio::test]
+async fn a_repeated_request_completes_the_account_of_a_stalled_one_at_once() {
+    let app = single_server().await;
+    let slow = SlowProcess::start(&app).await;
+    let mut repeated = None;
+    let repetition = async || {
+        repeated = Some(id_of(provision_by(&app.app, None, Some("once")).await, "the repetition"));
+        assert_eq!(found_by(&app, "7").await, "7", "it has the login that the first request has claimed");
+    };
+    let first = slow.run_interleaved(b"email_holder:", provision_by(&slow.app, None, Some("once")), repetition).await;
+    assert_eq!(id_of(first, "the first request"), repeated.expect("it has run"), "one account");
+    slow.app.drain().await;
+    app.drain().await;
+    assert_eq!((accounts(&app), found_by(&app, "7").await), (1, json!("7")));
+    assert_no_findings(&app, "a repetition").await;
+}
+
 /// The account is removed between two steps of a request that changes it: it is created again.
 #[tokio::test]
 async fn an_account_that_is_removed_during_a_change_is_created_again() {

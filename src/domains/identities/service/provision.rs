@@ -257,10 +257,10 @@ impl Provisioning<'_> {
         }
     }
 
-    /// A login that is free now, or may be: another request may claim it meanwhile. `None` if it is taken.
+    /// A login that is free now, or that a former attempt of a repeated request has claimed; another request may claim it meanwhile. `None` if it is taken.
     async fn derive_login(&self, app: &App, attempts: usize) -> Result<Option<String>, Error> {
         let login = users::derive_login(self.login_from, attempts);
-        Ok(users::logins::is_free(app, &login).await?.then_some(login))
+        Ok(users::logins::is_free(app, &login, self.id).await?.then_some(login))
     }
 
     /// Releases the claim of an account that was not created.

@@ -348,12 +348,13 @@ pub(super) async fn release_new(app: &App, login: &str, id: UserId) -> Result<()
     Ok(())
 }
 
-/// Whether a login can be claimed for a new account now. A read; one more for a login that is claimed.
+/// Whether a login can be claimed for a new account now; with the `id` of the account also if that has claimed it. A read; one more for a login that another
+/// account has claimed.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn is_free(app: &App, login: &str) -> Result<bool, Error> {
-    match check_free(app, login, None).await {
+pub async fn is_free(app: &App, login: &str, id: Option<UserId>) -> Result<bool, Error> {
+    match check_free(app, login, id).await {
         Ok(_) => Ok(true),
         Err(Refusal::User(_)) => Ok(false),
         Err(Refusal::Fatal(error)) => Err(error),
