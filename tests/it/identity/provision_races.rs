@@ -194,6 +194,33 @@ async fn a_repeated_request_completes_the_account_of_a_stalled_one_at_once() {
     assert_no_findings(&app, "a repetition").await;
 }
 
+/// A request finds an abandoned claim. Before it takes the claim over, the account of the claim is created: both return that account.
+#[tokio::test]
+async fn a_claim_whose_account_is_created_meanwhile_is_not_taken_over() {
+    let app = single_server().await;
+    let (stalled, late) = (SlowProcess::start(&app).await, SlowProcess::start(&app).await);
+    let (mut late_id, mut created) = (None, None);
+    let meanwhile = async || {
+        app.clock.advance(10_001);
+        let completed = async || {
+            created = Some(id_of(provision_by(&app.app, Some("ada"), Some("once")).await, "the repetition"));
+        };
+        let takeover = late.run_interleaved(b"identity:", provision_by(&late.app, Some("ada"), None), completed).await;
+        late_id = Some(id_of(takeover, "the other request"));
+    };
+    let first = provision_by(&stalled.app, Some("ada"), Some("once"));
+    let first = stalled.run_interleaved(b"email_holder:", first, meanwhile).await;
+    let (created, late_id) = (created.expect("it has run"), late_id.expect("it has run"));
+    assert_eq!((id_of(first, "the first request"), late_id), (created, (created.0, false)), "one account");
+    assert!(created.1, "it was created once");
+    stalled.app.drain().await;
+    late.app.drain().await;
+    app.drain().await;
+    assert_eq!((accounts(&app), found_by(&app, "ada").await), (1, json!("ada")));
+    assert_eq!(id_of(provision_by(&app.app, Some("ada"), None).await, "later"), (created.0, false));
+    assert_no_findings(&app, "a claim that was returned").await;
+}
+
 /// The account is removed between two steps of a request that changes it: it is created again.
 #[tokio::test]
 async fn an_account_that_is_removed_during_a_change_is_created_again() {
