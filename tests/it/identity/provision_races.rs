@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use waxwing::app::App;
-use waxwing::base::error::{Outcome, Refusal};
+use waxwing::base::error::{Outcome, Refusal, UserErrorCode};
 use waxwing::base::server_key::{Scope, ServerKey};
 use waxwing::domains::identities::service::{self as identities, ExternalAccount, Provisioned};
 use waxwing::domains::users::service::{AccountInput, Change};
@@ -201,7 +201,7 @@ async fn a_claim_whose_account_is_created_meanwhile_is_not_taken_over() {
     let (stalled, late) = (SlowProcess::start(&app).await, SlowProcess::start(&app).await);
     let (mut late_id, mut created) = (None, None);
     let meanwhile = async || {
-        app.clock.advance(10_001);
+        app.clock.advance(11_000);
         let completed = async || {
             created = Some(id_of(provision_by(&app.app, Some("ada"), Some("once")).await, "the repetition"));
         };
@@ -219,6 +219,37 @@ async fn a_claim_whose_account_is_created_meanwhile_is_not_taken_over() {
     assert_eq!((accounts(&app), found_by(&app, "ada").await), (1, json!("ada")));
     assert_eq!(id_of(provision_by(&app.app, Some("ada"), None).await, "later"), (created.0, false));
     assert_no_findings(&app, "a claim that was returned").await;
+}
+
+/// The same of a login, which another account takes over.
+#[tokio::test]
+async fn a_login_whose_account_is_created_meanwhile_is_not_taken_over() {
+    let app = single_server().await;
+    let (stalled, late) = (SlowProcess::start(&app).await, SlowProcess::start(&app).await);
+    let mut refused = None;
+    let meanwhile = async || {
+        app.clock.advance(11_000);
+        let completed = async || {
+            id_of(provision_by(&app.app, Some("ada"), Some("once")).await, "the repetition");
+        };
+        let account = AccountInput { login: Some("ada".into()), ..AccountInput::default() };
+        let server_key = ServerKey { name: "crm".into(), scopes: vec![Scope::Users] };
+        let input = ExternalAccount { external_id: "8".into(), account, idempotency_key: None };
+        let other = identities::provision_user(&late.app, &server_key, input);
+        refused = Some(late.run_interleaved(b"user:{", other, completed).await);
+    };
+    let first = provision_by(&stalled.app, Some("ada"), Some("once"));
+    let first = id_of(stalled.run_interleaved(b"email_holder:", first, meanwhile).await, "the first request");
+    match refused.expect("it has run") {
+        Err(Refusal::User(rows)) => assert_eq!(rows[0].code, UserErrorCode::LoginTaken),
+        other => panic!("{:?}", id_of(other, "the other request")),
+    }
+    stalled.app.drain().await;
+    late.app.drain().await;
+    app.drain().await;
+    assert_eq!((accounts(&app), found_by(&app, "ada").await), (1, json!("ada")));
+    assert_eq!(id_of(provision_by(&app.app, Some("ada"), None).await, "later"), (first.0, false));
+    assert_no_findings(&app, "a login that was returned").await;
 }
 
 /// The account is removed between two steps of a request that changes it: it is created again.

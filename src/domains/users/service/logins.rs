@@ -30,8 +30,18 @@ pub(super) async fn claim_new(app: &App, login: &str, id: UserId) -> Outcome<()>
         && is_abandoned(app, holder.time())
     {
         result = claim(Some(holder)).await?;
+        if result == LoginClaimResult::Claimed && return_claim(app, login, holder).await? {
+            return Err(taken().into());
+        }
     }
     if result == LoginClaimResult::Claimed { Ok(()) } else { Err(taken().into()) }
+}
+
+/// Returns a claim to the account from which it was taken over, if that was created since it was read. Its process reads the claim after it has created the
+/// account: either that read or this one sees the other process. Returns whether the claim was returned. A read; what [`claim_login`] does if the account exists.
+async fn return_claim(app: &App, login: &str, before: UserId) -> Result<bool, Error> {
+    let account = store::get(app.db(), before).await?;
+    Ok(account.is_some_and(|account| account.login.eq_ignore_ascii_case(login)) && claim_login(app, before).await?)
 }
 
 /// Checks that a login is free for a new account, or for the account `id`, before anything is written. Returns the account that has abandoned it. A read;
