@@ -155,11 +155,13 @@ limits! {
     /// Requests, each by its cost: the number of fields that its response may have. A home page costs some 600, so the default is far more than a
     /// person uses, and too little to slow other clients.
     Requests = "requests" by AccountOrAddress, 2_500_000 / 5 * SECOND;
-    /// Sign-up attempts, including those with a taken login: this bounds the number of logins whose existence an address can test.
+    /// Sign-up attempts, including those with a taken login: this bounds the number of logins whose existence an address can test. A server key, which signs
+    /// up the users of a backend, is not charged.
     SignUps = "sign-ups" by Address, 10 / HOUR;
     /// Failed log-ins of one account from one address. A successful log-in refunds the token.
     LogIns = "log-ins" by LoginAndAddress, 10 / 15 * MINUTE;
-    /// Failed log-ins from one address, over all accounts: three times the quota of one account and address.
+    /// Failed log-ins from one address, over all accounts: three times the quota of one account and address. Also with a server key: a key permits no
+    /// more guesses than its address.
     LogInsFromAddress = "log-ins-from-address" by Address, 30 / 15 * MINUTE;
     /// Failed log-ins of one account over all addresses, except from known devices. One address fails at most 40 times an hour, so five addresses
     /// together never empty this bucket. All addresses together have at most 4,800 guesses a day.
@@ -207,7 +209,7 @@ limits! {
     /// Messages with a link that are requested for a mail address, and those that an account requests. An address is charged alike whether or not an account
     /// has it.
     Mails = "mails" by Mail, 3 / HOUR;
-    /// Messages with a link that are requested from one address of clients, over all mail addresses.
+    /// Messages with a link that are requested from one address of clients, over all mail addresses. A server key is not charged.
     MailsFromAddress = "mails-from-address" by Address, 10 / HOUR;
     /// Requests with a server key that act for no account, each by its cost, as of [`Self::Requests`]: twice as many, since one backend serves many people.
     Keys = "keys" by ServerKey, 5_000_000 / 5 * SECOND;

@@ -238,8 +238,8 @@ impl Request {
         }
     }
 
-    /// The address whose limit of requested links is charged; `None` with a server key, since its address is that of a backend with many users.
-    pub fn address_of_links(&self) -> Option<IpAddr> {
+    /// The address whose limits of sign-ups and of requested links are charged; `None` with a server key, since its address is that of a backend with many users.
+    pub fn charged_address(&self) -> Option<IpAddr> {
         self.address.filter(|_| self.server_key.is_none())
     }
 

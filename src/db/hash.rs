@@ -189,28 +189,13 @@ pub(crate) use hash_record;
 /// # Errors
 /// Internal: the reply is no hash of texts.
 pub fn read_texts(reply: Value, fields: &[HashField], texts: &mut [Option<StoredText>]) -> Result<(), Error> {
-    // Redis returns the fields of a small HASH in the order in which they were first written, which is mostly the order of `fields`.
-    let mut expected = 0;
     decode::fields(reply, |name, text| {
-        if let Some(at) = position(fields, name, expected) {
+        if let Some(at) = fields.iter().position(|field| field.name == name) {
             texts[at] = Some(text);
-            expected = at + 1;
         }
         Ok(())
     })?;
     Ok(())
-}
-
-/// The index of the field `name`: one comparison if it is `expected`.
-fn position(fields: &[HashField], name: &str, expected: usize) -> Option<usize> {
-    let is_named = |field: &HashField| field.name == name;
-    if fields.get(expected).is_some_and(is_named) {
-        return Some(expected);
-    }
-    let (before, after) = fields.split_at_checked(expected)?;
-    // Fields that are not stored lie between.
-    let later = after.iter().position(is_named).map(|at| expected + at);
-    later.or_else(|| before.iter().position(is_named))
 }
 
 /// The next of the texts, which is that of the field `_name`.
@@ -321,15 +306,6 @@ mod tests {
         let written_later = [kept[0], kept[3], kept[4], kept[2]];
         let nameless = Venue { name: String::new(), ..venue };
         assert_eq!(Venue::read(reply(&written_later)).expect("it is read"), Some(nameless), "without `name`");
-    }
-
-    #[test]
-    fn a_field_is_found_at_any_expected_position() {
-        let find = |name, expected| position(Venue::FIELDS, name, expected);
-        for (at, name) in Venue::names().into_iter().enumerate() {
-            assert_eq!((0..=5).map(|expected| find(name, expected)).collect::<Vec<_>>(), vec![Some(at); 6], "{name}");
-        }
-        assert_eq!((find("other", 0), find("other", 5), find("", 2)), (None, None, None));
     }
 
     #[test]

@@ -10,7 +10,9 @@
 //! creates the account; the others wait for it, and then update that account. The login and a confirmed mail address are claimed next. One script on
 //! the account's tag writes the account with its addresses and its identity: the commit. If a process dies before it, a worker releases the claims. A
 //! claim without an account that is ten seconds old counts as abandoned, and another request takes it over; a stalled process finds that after its commit,
-//! and deletes the account again.
+//! and deletes the account again. If the commit was made just before the claim was taken over, the other request finds the account, and returns the claim.
+//! The ten seconds are those of a lease of the journal, after which the login and the address are free as well. A request that is repeated with its
+//! idempotency key has the id of the claim, and does not wait.
 //!
 //! **Invariants.** An external id names at most one account, and an account has at most one external id, which never changes. The id is free again when
 //! the account is deleted.

@@ -171,7 +171,8 @@ impl SessionMutation {
     ) -> Option<Result<SignUpPayload>> {
         let made = async {
             let request = request(ctx)?;
-            let (account, user_errors) = refuse(users::service::sign_up(&request.app, input.into(), request.address).await)?;
+            let signed_up = users::service::sign_up(&request.app, input.into(), request.charged_address()).await;
+            let (account, user_errors) = refuse(signed_up)?;
             let Some(account) = account else { return Ok(SignUpPayload { session: None, user_errors }) };
             let session = service::create(&request.app, account.user.id, request.user_agent.as_deref()).await?;
             Ok(SignUpPayload { session: Some(new_session(request, account, session)), user_errors })

@@ -1,5 +1,9 @@
 //! Password hashing: argon2id with OWASP's parameters, off the async threads, with a bound on concurrent hashes and at a lower priority
 //! than requests ([`crate::base::hashing_pool`]).
+//!
+//! **Time.** Every comparison takes the work of a hash with today's parameters: without an account, without a password, and with a hash of older, cheaper
+//! parameters, for which the rest of the work is added. Otherwise the time of a failed log-in would tell such accounts from unknown ones. A hash of dearer
+//! parameters takes longer until its account logs in: the work of all others would have to be as much.
 
 use crate::app::App;
 use crate::base::error::Error;
@@ -21,17 +25,45 @@ pub(super) async fn hash(app: &App, password: String) -> Result<String, Error> {
     run_in_pool(app, move || hash_now(&password)).await?
 }
 
-/// Whether a password matches a hash; `false` without a hash, after the same time.
+/// Whether a password matches a hash; `false` without a hash, after the same work.
 pub(super) async fn verify(app: &App, password: String, hash: Option<String>) -> Result<bool, Error> {
-    run_in_pool(app, move || {
-        let known = hash.is_some();
-        // Computed even if it is not needed, so that the first unknown login takes no longer than the first known one.
-        let nobody = DUMMY_HASH.as_str();
-        let hash = hash.as_deref().unwrap_or(nobody);
-        let parsed = PasswordHash::new(hash).map_err(Error::corrupt)?;
-        Ok(hasher().verify_password(password.as_bytes(), &parsed).is_ok() && known)
-    })
-    .await?
+    let (is_right, _) = run_in_pool(app, move || compare(&password, hash.as_deref())).await??;
+    Ok(is_right)
+}
+
+/// Whether a password matches a hash, and the work that the comparison took. Also a match takes all of the work: a log-in may be refused all the same.
+fn compare(password: &str, hash: Option<&str>) -> Result<(bool, u64), Error> {
+    // Computed even if it is not needed, so that the first unknown login takes no longer than the first known one.
+    let nobody = DUMMY_HASH.as_str();
+    let parsed = PasswordHash::new(hash.unwrap_or(nobody)).map_err(Error::corrupt)?;
+    let is_right = hasher().verify_password(password.as_bytes(), &parsed).is_ok() && hash.is_some();
+    let mut work = Params::try_from(&parsed).map_or(0, |used| work_of(&used));
+    if let Some(rest) = rest_of_work(work) {
+        work += work_of(&rest);
+        spend(password, rest)?;
+    }
+    Ok((is_right, work))
+}
+
+/// The work of a hash: the KiB that all its passes write. The time is proportional to it.
+fn work_of(params: &Params) -> u64 {
+    u64::from(params.m_cost()) * u64::from(params.t_cost())
+}
+
+/// The parameters of a hash with the work that is missing to that of today's parameters; `None` if too little is missing for a hash.
+fn rest_of_work(used: u64) -> Option<Params> {
+    let current = hasher();
+    let (rest, passes) = (work_of(current.params()).checked_sub(used)?, current.params().t_cost());
+    Params::new(u32::try_from(rest / u64::from(passes)).ok()?, passes, 1, None).ok()
+}
+
+/// Makes a hash that nobody needs.
+fn spend(password: &str, params: Params) -> Result<(), Error> {
+    let mut unused = [0_u8; Params::DEFAULT_OUTPUT_LEN];
+    let hasher = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+    let made = hasher.hash_password_into(password.as_bytes(), b"it is not stored", &mut unused);
+    std::hint::black_box(unused);
+    made.map_err(|error| Error::internal(anyhow::anyhow!("{error}")))
 }
 
 /// Whether a hash was made with other parameters than [`hash`] uses today.
@@ -79,5 +111,26 @@ mod tests {
             assert!(is_outdated(&hash.replace(current, other)), "{other}");
         }
         assert!(is_outdated(""));
+    }
+
+    #[test]
+    fn every_comparison_takes_the_same_work() {
+        let hash_with = |memory, passes| {
+            let params = Params::new(memory, passes, 1, None).expect("parameters");
+            let hasher = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+            hasher.hash_password(b"correct horse", &SaltString::generate(&mut OsRng)).expect("a hash").to_string()
+        };
+        let (is_right, work) = compare("correct horse", None).expect("a comparison");
+        assert_eq!((is_right, work), (false, 2 * 19 * 1024), "an unknown login");
+        for (memory, passes) in [(19 * 1024, 2), (19 * 1024, 1), (4_096, 3), (1_024, 1), (8, 1)] {
+            let hash = hash_with(memory, passes);
+            for (password, is_right) in [("correct horse", true), ("wrong", false)] {
+                assert_eq!(compare(password, Some(&hash)).expect("a comparison"), (is_right, work), "{hash}: {password}");
+            }
+        }
+        let (is_right, dearer) = compare("wrong", Some(&hash_with(20 * 1024, 2))).expect("a comparison");
+        assert!(!is_right && dearer == 2 * 20 * 1024, "{dearer}");
+        // One KiB is too little for a hash.
+        assert!(rest_of_work(work - 1).is_none() && rest_of_work(work).is_none() && rest_of_work(work + 1).is_none());
     }
 }

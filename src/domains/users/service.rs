@@ -39,7 +39,7 @@ pub use notices::{Notice, begin_notice};
 pub use passwords::verify_password;
 pub use provisioning::{AccountRecord, change_account, check_account, create_account};
 
-/// Creates an account for a client at this address. Of concurrent sign-ups with one login, ignoring case, exactly one succeeds.
+/// Creates an account, and charges the client's address, if there is one. Of concurrent sign-ups with one login, ignoring case, exactly one succeeds.
 ///
 /// Two charges, a read, a journal entry, one claim, one pipeline, a second read, and one password hash. A taken login costs the charge and the
 /// first read. An e-mail address is pending until its link was followed: one more read and journal entry, whether or not another account has it.

@@ -4,7 +4,8 @@ use crate::client_cache::TwoProcesses;
 use crate::rates::limited;
 use crate::support::proxy::Flow;
 use crate::support::{
-    Actor, HttpResponse, PROTOCOL, Process, RedisServer, Socket, TestApp, TestServer, error_codes, findings, run_command, waxwing,
+    Actor, HttpResponse, MailServer, PROTOCOL, Process, RedisServer, Socket, TestApp, TestServer, error_codes, findings,
+    run_command, user_error_codes, waxwing,
 };
 use futures_util::future::join_all;
 use reqwest::RequestBuilder;
@@ -326,6 +327,32 @@ async fn requests_with_a_key_have_a_bucket_of_their_own() {
     app.clock.advance(1_800_000);
     assert_eq!(status(&app, &key).await, 200);
     assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn sign_ups_with_a_key_are_not_charged_to_the_address_of_the_backend() {
+    let mail = MailServer::start().await;
+    let rates = limited(&[(Limit::SignUps, "1/1h"), (Limit::MailsFromAddress, "1/1h")]).rates;
+    let app = TestApp::with(Config { rates, ..mail.config() }).await;
+    let backend = app.anonymous().with_token(&create_key(&app, "crm", &[Scope::Users]).await);
+    let sign_up = async |actor: &Actor, login: &str| {
+        let email = format!("{login}@example.org");
+        let input = json!({ "login": login, "name": "n", "password": super::RIGHT, "email": email });
+        actor.run("SignUpWithEmail", json!({ "input": input })).await
+    };
+    let succeeds = async |actor: &Actor, login: &str| {
+        let response = sign_up(actor, login).await;
+        assert_eq!(error_codes(&response), [""; 0], "{login}: {response}");
+        assert_eq!(user_error_codes(&response["data"]["signUp"]), [""; 0], "{login}: {response}");
+    };
+    for login in ["ada", "bea", "cyd"] {
+        succeeds(&backend, login).await;
+    }
+    succeeds(&app.anonymous(), "dee").await;
+    let refused = sign_up(&app.anonymous(), "eve").await;
+    assert_eq!(error_codes(&refused), ["RATE_LIMITED"], "{refused}");
+    assert_eq!(refused["errors"][0]["extensions"]["limit"], "sign-ups");
+    succeeds(&backend, "eve").await;
 }
 
 /// A backend with many users has one address.

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use waxwing::app::App;
-use waxwing::base::error::{Outcome, Refusal};
+use waxwing::base::error::{Outcome, Refusal, UserErrorCode};
 use waxwing::base::server_key::{Scope, ServerKey};
 use waxwing::domains::identities::service::{self as identities, ExternalAccount, Provisioned};
 use waxwing::domains::users::service::{AccountInput, Change};
@@ -174,6 +174,82 @@ async fn a_request_that_stalls_returns_the_account_of_another() {
         assert_eq!(id_of(provision_by(&app.app, Some("ada"), None).await, &at_text), (meanwhile_id.0, false), "{at_text}");
         assert_no_findings(&app, &at_text).await;
     }
+}
+
+/// The process of the first request has claimed the login, and does not proceed. The repetition does not wait until the claim is abandoned.
+#[tokio::test]
+async fn a_repeated_request_completes_the_account_of_a_stalled_one_at_once() {
+    let app = single_server().await;
+    let slow = SlowProcess::start(&app).await;
+    let mut repeated = None;
+    let repetition = async || {
+        repeated = Some(id_of(provision_by(&app.app, None, Some("once")).await, "the repetition"));
+        assert_eq!(found_by(&app, "7").await, "7", "it has the login that the first request has claimed");
+    };
+    let first = slow.run_interleaved(b"email_holder:", provision_by(&slow.app, None, Some("once")), repetition).await;
+    assert_eq!(id_of(first, "the first request"), repeated.expect("it has run"), "one account");
+    slow.app.drain().await;
+    app.drain().await;
+    assert_eq!((accounts(&app), found_by(&app, "7").await), (1, json!("7")));
+    assert_no_findings(&app, "a repetition").await;
+}
+
+/// A request finds an abandoned claim. Before it takes the claim over, the account of the claim is created: both return that account.
+#[tokio::test]
+async fn a_claim_whose_account_is_created_meanwhile_is_not_taken_over() {
+    let app = single_server().await;
+    let (stalled, late) = (SlowProcess::start(&app).await, SlowProcess::start(&app).await);
+    let (mut late_id, mut created) = (None, None);
+    let meanwhile = async || {
+        app.clock.advance(11_000);
+        let completed = async || {
+            created = Some(id_of(provision_by(&app.app, Some("ada"), Some("once")).await, "the repetition"));
+        };
+        let takeover = late.run_interleaved(b"identity:", provision_by(&late.app, Some("ada"), None), completed).await;
+        late_id = Some(id_of(takeover, "the other request"));
+    };
+    let first = provision_by(&stalled.app, Some("ada"), Some("once"));
+    let first = stalled.run_interleaved(b"email_holder:", first, meanwhile).await;
+    let (created, late_id) = (created.expect("it has run"), late_id.expect("it has run"));
+    assert_eq!((id_of(first, "the first request"), late_id), (created, (created.0, false)), "one account");
+    assert!(created.1, "it was created once");
+    stalled.app.drain().await;
+    late.app.drain().await;
+    app.drain().await;
+    assert_eq!((accounts(&app), found_by(&app, "ada").await), (1, json!("ada")));
+    assert_eq!(id_of(provision_by(&app.app, Some("ada"), None).await, "later"), (created.0, false));
+    assert_no_findings(&app, "a claim that was returned").await;
+}
+
+/// The same of a login, which another account takes over.
+#[tokio::test]
+async fn a_login_whose_account_is_created_meanwhile_is_not_taken_over() {
+    let app = single_server().await;
+    let (stalled, late) = (SlowProcess::start(&app).await, SlowProcess::start(&app).await);
+    let mut refused = None;
+    let meanwhile = async || {
+        app.clock.advance(11_000);
+        let completed = async || {
+            id_of(provision_by(&app.app, Some("ada"), Some("once")).await, "the repetition");
+        };
+        let account = AccountInput { login: Some("ada".into()), ..AccountInput::default() };
+        let server_key = ServerKey { name: "crm".into(), scopes: vec![Scope::Users] };
+        let input = ExternalAccount { external_id: "8".into(), account, idempotency_key: None };
+        let other = identities::provision_user(&late.app, &server_key, input);
+        refused = Some(late.run_interleaved(b"user:{", other, completed).await);
+    };
+    let first = provision_by(&stalled.app, Some("ada"), Some("once"));
+    let first = id_of(stalled.run_interleaved(b"email_holder:", first, meanwhile).await, "the first request");
+    match refused.expect("it has run") {
+        Err(Refusal::User(rows)) => assert_eq!(rows[0].code, UserErrorCode::LoginTaken),
+        other => panic!("{:?}", id_of(other, "the other request")),
+    }
+    stalled.app.drain().await;
+    late.app.drain().await;
+    app.drain().await;
+    assert_eq!((accounts(&app), found_by(&app, "ada").await), (1, json!("ada")));
+    assert_eq!(id_of(provision_by(&app.app, Some("ada"), None).await, "later"), (first.0, false));
+    assert_no_findings(&app, "a login that was returned").await;
 }
 
 /// The account is removed between two steps of a request that changes it: it is created again.

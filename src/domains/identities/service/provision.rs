@@ -238,6 +238,12 @@ impl Provisioning<'_> {
             lease.ack(app);
             return Ok(Step::Again);
         }
+        if let Some(before) = abandoned.filter(|before| *before != id)
+            && return_claim(app, digest, id, before).await?
+        {
+            lease.ack(app);
+            return Ok(Step::Again);
+        }
         let record = store::record(id, self.external_id.as_str(), app.now());
         match users::create_account(app, id, &login, self.change, &record).await {
             Ok(Some(user)) if store::holder(app.db(), digest).await?.user == Some(id) => {
@@ -257,10 +263,10 @@ impl Provisioning<'_> {
         }
     }
 
-    /// A login that is free now, or may be: another request may claim it meanwhile. `None` if it is taken.
+    /// A login that is free now, or that a former attempt of a repeated request has claimed; another request may claim it meanwhile. `None` if it is taken.
     async fn derive_login(&self, app: &App, attempts: usize) -> Result<Option<String>, Error> {
         let login = users::derive_login(self.login_from, attempts);
-        Ok(users::logins::is_free(app, &login).await?.then_some(login))
+        Ok(users::logins::is_free(app, &login, self.id).await?.then_some(login))
     }
 
     /// Releases the claim of an account that was not created.
@@ -283,6 +289,16 @@ impl Provisioning<'_> {
             _ => Err(refusal),
         }
     }
+}
+
+/// Returns a claim to the account from which it was taken over, if that was created since it was read. Its process reads the claim after it has created the
+/// account: either that read or this one sees the other process. Returns whether the claim was returned. A read; a script more if the account exists.
+async fn return_claim(app: &App, digest: &str, id: UserId, before: UserId) -> Result<bool, Error> {
+    let exists = users::exists(app, before).await?;
+    if exists {
+        store::claim(app.db(), digest, before, Some(id), (app.now(), None)).await?;
+    }
+    Ok(exists)
 }
 
 fn is_login_taken(row: &UserError) -> bool {

@@ -100,7 +100,7 @@ impl EmailMutation {
     async fn resend_email_confirmation(&self, ctx: &Context<'_>) -> Option<Result<ResendEmailConfirmationPayload>> {
         let sent = async {
             let request = request(ctx)?;
-            let sent = service::resend_confirmation(&request.app, request.viewer()?.user, request.address_of_links()).await;
+            let sent = service::resend_confirmation(&request.app, request.viewer()?.user, request.charged_address()).await;
             let (sent_to, user_errors) = refuse(sent)?;
             let sent_to = sent_to.map(|address| address.as_str().to_owned());
             Ok(ResendEmailConfirmationPayload { sent_to, user_errors })
@@ -116,7 +116,7 @@ impl EmailMutation {
     ) -> Option<Result<RequestPasswordResetPayload>> {
         let requested = async {
             let request = request(ctx)?;
-            let requested = service::request_password_reset(&request.app, &input.email, request.address_of_links()).await;
+            let requested = service::request_password_reset(&request.app, &input.email, request.charged_address()).await;
             let (accepted, user_errors) = refuse(requested)?;
             Ok(RequestPasswordResetPayload { accepted: accepted.map(|()| true), user_errors })
         };
@@ -133,7 +133,7 @@ async fn change(ctx: &Context<'_>, input: ChangeEmailInput) -> Result<ChangeEmai
             Err(Row::new(UserErrorCode::InvalidInput, message, &["email"]).into())
         }
         email => {
-            let (email, from) = (email.as_opt_ref().flatten(), (viewer.session(), request.address_of_links()));
+            let (email, from) = (email.as_opt_ref().flatten(), (viewer.session(), request.charged_address()));
             let email = email.map(String::as_str);
             service::change_email(&request.app, viewer.user, email, &input.password, from).await
         }

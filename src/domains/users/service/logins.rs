@@ -30,8 +30,18 @@ pub(super) async fn claim_new(app: &App, login: &str, id: UserId) -> Outcome<()>
         && is_abandoned(app, holder.time())
     {
         result = claim(Some(holder)).await?;
+        if result == LoginClaimResult::Claimed && return_claim(app, login, holder).await? {
+            return Err(taken().into());
+        }
     }
     if result == LoginClaimResult::Claimed { Ok(()) } else { Err(taken().into()) }
+}
+
+/// Returns a claim to the account from which it was taken over, if that was created since it was read. Its process reads the claim after it has created the
+/// account: either that read or this one sees the other process. Returns whether the claim was returned. A read; what [`claim_login`] does if the account exists.
+async fn return_claim(app: &App, login: &str, before: UserId) -> Result<bool, Error> {
+    let account = store::get(app.db(), before).await?;
+    Ok(account.is_some_and(|account| account.login.eq_ignore_ascii_case(login)) && claim_login(app, before).await?)
 }
 
 /// Checks that a login is free for a new account, or for the account `id`, before anything is written. Returns the account that has abandoned it. A read;
@@ -348,12 +358,13 @@ pub(super) async fn release_new(app: &App, login: &str, id: UserId) -> Result<()
     Ok(())
 }
 
-/// Whether a login can be claimed for a new account now. A read; one more for a login that is claimed.
+/// Whether a login can be claimed for a new account now; with the `id` of the account also if that has claimed it. A read; one more for a login that another
+/// account has claimed.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn is_free(app: &App, login: &str) -> Result<bool, Error> {
-    match check_free(app, login, None).await {
+pub async fn is_free(app: &App, login: &str, id: Option<UserId>) -> Result<bool, Error> {
+    match check_free(app, login, id).await {
         Ok(_) => Ok(true),
         Err(Refusal::User(_)) => Ok(false),
         Err(Refusal::Fatal(error)) => Err(error),
