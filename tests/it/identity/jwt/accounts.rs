@@ -1,6 +1,6 @@
 //! The accounts of tokens: found, created at first sight, and not found.
 
-use super::super::{emails_of, run};
+use super::super::{assert_no_findings, emails_of, run};
 use super::{World, login, not_provisioned, unauthenticated};
 use crate::support::{MailServer, TestApp, error_codes, findings, races};
 use futures_util::future::join_all;
@@ -87,22 +87,53 @@ async fn an_address_is_taken_only_if_verified_and_free() {
     assert_eq!(findings(&world.app.app).await, [""; 0]);
 }
 
+/// Uses a token a hundred times at once, on two servers.
+async fn use_concurrently(world: &World, other: &TestApp, token: &str) -> Vec<Result<String, (u16, Vec<String>)>> {
+    join_all((0..100).map(|at| login(if at % 2 == 0 { &world.app } else { other }, token))).await
+}
+
+fn accounts_of(world: &World) -> usize {
+    world.app.redis.keys().iter().filter(|key| key.starts_with("user:")).count()
+}
+
 #[tokio::test]
-async fn concurrent_first_tokens_create_one_account() {
+async fn of_a_hundred_first_tokens_one_creates_the_account() {
     let world = World::start(true).await;
     let other = world.sibling().await;
-    for round in 0..races(5) {
+    let profile = json!({ "preferred_username": "ada", "email": "ada@example.org", "email_verified": true });
+    for (round, (more, expected)) in [(json!({}), "user"), (profile, "ada")].into_iter().enumerate() {
+        let token = world.token_with(&format!("sub-{round}"), more);
+        let seen = use_concurrently(&world, &other, &token).await;
+        assert!(seen.iter().all(|login| login.as_deref() == Ok(expected)), "{expected}: {seen:?}");
+        world.app.drain().await;
+        assert_eq!(accounts_of(&world), round + 1, "{expected}");
+    }
+    assert_no_findings(&world.app, "a hundred first tokens").await;
+}
+
+#[tokio::test]
+async fn first_tokens_beside_provisioning_create_one_account() {
+    let world = World::start(true).await;
+    let other = world.sibling().await;
+    let backend = world.backend().await;
+    for round in 0..races(3) {
         let sub = format!("sub-{round}");
         let token = world.token_with(&sub, json!({ "preferred_username": "ada" }));
-        let backend = world.backend().await;
-        let provisioned = run(&backend, "ProvisionUser", "provisionUser", json!({ "externalId": sub }));
-        let seen = join_all((0..8).map(|at| login(if at % 2 == 0 { &world.app } else { &other }, &token)));
-        let (provisioned, seen) = tokio::join!(provisioned, seen);
-        let expected = provisioned["user"]["login"].as_str().unwrap_or_else(|| panic!("{provisioned}"));
+        let provisioned = join_all((0..10).map(|at| {
+            let backend = if at % 2 == 0 { backend.clone() } else { backend.at(&other) };
+            let input = json!({ "externalId": sub });
+            async move { run(&backend, "ProvisionUser", "provisionUser", input).await }
+        }));
+        let (provisioned, seen) = tokio::join!(provisioned, use_concurrently(&world, &other, &token));
+        let expected = provisioned[0]["user"]["login"].as_str().unwrap_or_else(|| panic!("{}", provisioned[0]));
+        assert!(provisioned.iter().all(|it| it["user"]["login"] == expected), "round {round}: {provisioned:?}");
         assert!(seen.iter().all(|login| login.as_deref() == Ok(expected)), "round {round}: {expected} {seen:?}");
+        let created = provisioned.iter().filter(|it| it["wasCreated"] == true).count();
+        assert!(created <= 1, "round {round}: {provisioned:?}");
+        world.app.drain().await;
+        assert_eq!(accounts_of(&world), round + 1, "round {round}");
     }
-    world.app.drain().await;
-    assert_eq!(findings(&world.app.app).await, [""; 0]);
+    assert_no_findings(&world.app, "tokens beside provisioning").await;
 }
 
 #[tokio::test]

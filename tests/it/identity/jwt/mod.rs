@@ -1,6 +1,7 @@
 //! JSON Web Tokens of an external issuer as access tokens.
 
 mod accounts;
+mod crashes;
 mod issuer;
 mod key_sets;
 mod revocations;
