@@ -1,10 +1,33 @@
 //! The accounts of tokens: found, created at first sight, and not found.
 
-use super::super::{assert_no_findings, emails_of, run};
-use super::{World, login, not_provisioned, unauthenticated};
-use crate::support::{MailServer, TestApp, error_codes, findings, races};
+use super::super::{RIGHT, assert_no_findings, change_password, emails_of, found_by, request_reset, reset, run, sessions_of};
+use super::{KeyServer, SigningKey, World, config, login, not_provisioned, unauthenticated};
+use crate::support::{Actor, MailServer, Socket, TestApp, error_codes, findings, races, user_error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use waxwing::base::config::Config;
+use waxwing::platform::jwt::service as jwt;
+
+/// A server whose messages go to this mail server, and an issuer whose keys it has fetched.
+async fn start_with(mail: &MailServer) -> World {
+    let key = SigningKey::ed25519("first");
+    let server = KeyServer::start(&[&key]).await;
+    let app = TestApp::with(Config { jwt: config(&server.url, true).jwt, ..mail.config() }).await;
+    jwt::start(&app.app).await;
+    World { app, server, key }
+}
+
+/// A token of a new account that has set a password, and a session of the account.
+async fn with_password(world: &World, mail: &MailServer) -> (String, Actor) {
+    let profile = json!({ "preferred_username": "ada", "email": "ada@example.org", "email_verified": true });
+    let token = world.token_with("1", profile);
+    assert_eq!(login(&world.app, &token).await.as_deref(), Ok("ada"));
+    request_reset(&world.app, "ada@example.org").await;
+    world.app.drain().await;
+    let link = mail.take().pop().expect("a link").token("/reset-password");
+    let session = reset(&world.app, &link, RIGHT).await["session"].take();
+    (token, world.client(session["token"].as_str().expect("a token")))
+}
 
 async fn account(world: &World, token: &str) -> Value {
     let mut response = world.client(token).run("MyAccount", json!({})).await;
@@ -63,12 +86,7 @@ async fn the_first_token_creates_the_account_from_its_claims() {
 #[tokio::test]
 async fn an_address_is_taken_only_if_verified_and_free() {
     let mail = MailServer::start().await;
-    let server = super::KeyServer::start(&[]).await;
-    let config = waxwing::base::config::Config { jwt: super::config(&server.url, true).jwt, ..mail.config() };
-    let (app, key) = (TestApp::with(config).await, super::SigningKey::ed25519("first"));
-    server.serve(&[&key]);
-    waxwing::platform::jwt::service::start(&app.app).await;
-    let world = World { app, server, key };
+    let world = start_with(&mail).await;
     let owner = super::super::confirmed(&world.app, &mail, "owner", "taken@example.org").await;
     for (sub, email, is_verified, expected) in [
         ("1", "Ada@example.org", json!(true), json!("Ada@example.org")),
@@ -168,4 +186,41 @@ async fn a_token_is_no_session() {
     let response = client.gql("mutation { logOut { endedSessionId } }", json!({})).await;
     assert_eq!(error_codes(&response), ["FORBIDDEN"], "{response}");
     assert!(login(&world.app, &token).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_changed_password_does_not_end_a_token() {
+    let mail = MailServer::start().await;
+    let world = start_with(&mail).await;
+    let (token, ada) = with_password(&world, &mail).await;
+    assert_eq!(login(&world.app, &token).await.as_deref(), Ok("ada"), "after a reset");
+    let mut socket = Socket::connect(&world.app, Some(&token)).await;
+    assert_eq!(user_error_codes(&change_password(&ada, RIGHT, "battery staple").await), [""; 0]);
+    assert_eq!(login(&world.app, &token).await.as_deref(), Ok("ada"), "after a change");
+    assert_eq!(socket.execute("a", super::WHO).await["data"]["viewer"]["login"], "ada");
+    // With the token itself all sessions end.
+    let changed = change_password(&world.client(&token), "battery staple", RIGHT).await;
+    assert_eq!(changed["endedSessionIds"].as_array().map(Vec::len), Some(1), "{changed}");
+    assert_eq!(sessions_of(&ada).await, None);
+    assert_eq!(login(&world.app, &token).await.as_deref(), Ok("ada"));
+    assert_eq!(socket.execute("b", super::WHO).await["data"]["viewer"]["login"], "ada");
+}
+
+#[tokio::test]
+async fn an_account_that_deletes_itself_is_not_created_again_by_its_tokens() {
+    let mail = MailServer::start().await;
+    let world = start_with(&mail).await;
+    let (token, _) = with_password(&world, &mail).await;
+    let mut socket = Socket::connect(&world.app, Some(&token)).await;
+    let deleted = world.client(&token).mutate("deleteAccount", json!({ "password": RIGHT }), "deletedUserId").await;
+    assert!(deleted["deletedUserId"].is_string(), "{deleted}");
+    assert_eq!(socket.close_reason().await.0, 4403);
+    for when in ["at once", "after the purge"] {
+        assert_eq!(login(&world.app, &token).await, unauthenticated(), "{when}");
+        assert_eq!((found_by(&world.app, "ada").await, accounts_of(&world)), (Value::Null, 0), "{when}");
+        world.app.drain().await;
+    }
+    // A token that is issued later is one of a new account.
+    world.app.clock.advance(1_000);
+    assert_eq!(login(&world.app, &world.token("1")).await.as_deref(), Ok("user"));
 }

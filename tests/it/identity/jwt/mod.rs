@@ -5,6 +5,7 @@ mod crashes;
 mod issuer;
 mod key_sets;
 mod revocations;
+mod serve;
 mod sockets;
 mod tokens;
 
