@@ -5,7 +5,9 @@ use super::{
     DAY_MS, RIGHT, assert_no_findings, assert_refused, change_email, change_password, confirm_email, confirmed, emails_of,
     request_reset, reset, run, sign_up_with,
 };
-use crate::support::{Actor, MailServer, Process, ReceivedMail, RedisServer, TestApp, error_codes, user_error_codes, waxwing};
+use crate::support::{
+    Actor, MailBehavior, MailServer, Process, ReceivedMail, RedisServer, TestApp, error_codes, user_error_codes, waxwing,
+};
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{TypeKind, TypeSystemDefinition};
 use serde_json::{Value, json};
@@ -119,6 +121,27 @@ async fn links_are_valid_until_their_last_millisecond() {
     let link = mail.take().pop().expect("a link").token("/reset-password");
     app.clock.advance(30 * 60_000 - 1);
     assert_eq!(user_error_codes(&reset(&app, &link, NEW).await), [""; 0]);
+}
+
+/// The mail server takes the message only after another address was confirmed.
+#[tokio::test]
+async fn a_reset_that_waits_is_not_sent_to_another_address() {
+    let mail = MailServer::start().await;
+    let app = TestApp::with(mail.config()).await;
+    let ada = confirmed(&app, &mail, "ada", "old@example.org").await;
+    change_email(&ada, json!("new@example.org")).await;
+    app.drain().await;
+    let messages = mail.take();
+    let link = messages.iter().find(|it| it.to == "new@example.org").expect("a link").token("/confirm-email");
+    mail.set(MailBehavior::Reply("451 4.3.0 later"));
+    request_reset(&app, "old@example.org").await;
+    app.drain().await;
+    assert_eq!(user_error_codes(&confirm_email(&ada, &link).await), [""; 0]);
+    mail.set(MailBehavior::Accept);
+    app.clock.advance(60_000);
+    app.drain().await;
+    let sent: Vec<(String, bool)> = mail.take().iter().map(|it| (it.to.clone(), it.has_link())).collect();
+    assert_eq!(sent, [("old@example.org".to_owned(), false)], "that the address was changed, and no link");
 }
 
 #[tokio::test]

@@ -77,6 +77,8 @@ async fn the_first_token_creates_the_account_from_its_claims() {
     assert!(unnamed.starts_with("user_") && unnamed.len() == "user_".len() + 5, "{unnamed}");
     let later = world.token_with("1", json!({ "preferred_username": "Other", "name": "Other" }));
     assert_eq!(login(&world.app, &later).await.as_deref(), Ok("GraceHopper"), "at first sight alone");
+    let response = world.client(&later).gql("{ viewer { name } }", json!({})).await;
+    assert_eq!(response["data"]["viewer"]["name"], "Grace Hopper", "at first sight alone");
     let first = account(&world, &later).await;
     assert_eq!((&first["hasPassword"], &first["identities"][0]["subject"]), (&json!(false), &json!("1")));
     world.app.drain().await;
