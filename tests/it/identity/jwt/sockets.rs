@@ -100,17 +100,20 @@ async fn the_end_of_a_token_closes_its_sockets_within_a_second() {
     let world = World::start(true).await;
     let other = world.sibling().await;
     let backend = world.backend().await;
-    for is_revoked in [true, false] {
-        let sub = format!("revoked-{is_revoked}");
-        let token = world.token(&sub);
+    for (sub, revocation) in [
+        ("by-account", Some(json!({ "externalId": "by-account" }))),
+        ("by-id", Some(json!({ "jwtId": "by-id" }))),
+        ("by-session", Some(json!({ "jwtSessionId": "by-session" }))),
+        ("by-time", None),
+    ] {
+        let token = world.token_with(sub, json!({ "jti": sub, "sid": sub }));
         let mut sockets = [Socket::connect(&world.app, Some(&token)).await, Socket::connect(&other, Some(&token)).await];
         for socket in &mut sockets {
             assert!(socket.execute("a", super::WHO).await["data"]["viewer"]["login"].is_string(), "{sub}");
         }
-        if is_revoked {
-            run(&backend, "RevokeSessions", "revokeSessions", json!({ "externalId": sub })).await;
-        } else {
-            world.app.clock.advance(360_000);
+        match revocation {
+            Some(input) => drop(run(&backend, "RevokeSessions", "revokeSessions", input).await),
+            None => world.app.clock.advance(360_000),
         }
         let began = Instant::now();
         for socket in &mut sockets {
