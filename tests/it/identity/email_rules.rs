@@ -2,10 +2,12 @@
 
 use super::mail::{outbox, until};
 use super::{
-    RIGHT, assert_no_findings, assert_refused, change_email, change_password, confirm_email, confirmed, emails_of, request_reset,
-    reset, run, sign_up_with,
+    DAY_MS, RIGHT, assert_no_findings, assert_refused, change_email, change_password, confirm_email, confirmed, emails_of,
+    request_reset, reset, run, sign_up_with,
 };
-use crate::support::{Actor, MailServer, Process, ReceivedMail, RedisServer, TestApp, error_codes, user_error_codes, waxwing};
+use crate::support::{
+    Actor, MailBehavior, MailServer, Process, ReceivedMail, RedisServer, TestApp, error_codes, user_error_codes, waxwing,
+};
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{TypeKind, TypeSystemDefinition};
 use serde_json::{Value, json};
@@ -102,6 +104,57 @@ async fn a_reset_ends_the_link_of_a_pending_address() {
     assert_refused(&confirm_email(&ada, &token("/confirm-email")).await, "INVALID_TOKEN", &["token"]);
     assert_eq!(emails_of(&ada).await, (json!("ada@example.org"), json!("new@example.org")), "it is pending still");
     assert_no_findings(&app, "a reset").await;
+}
+
+#[tokio::test]
+async fn links_are_valid_until_their_last_millisecond() {
+    let mail = MailServer::start().await;
+    let app = TestApp::with(mail.config()).await;
+    let ada = app.user("ada").await;
+    change_email(&ada, json!("ada@example.org")).await;
+    app.drain().await;
+    let link = mail.take().pop().expect("a link").token("/confirm-email");
+    app.clock.advance(DAY_MS - 1);
+    assert_eq!(user_error_codes(&confirm_email(&app.anonymous(), &link).await), [""; 0]);
+    request_reset(&app, "ada@example.org").await;
+    app.drain().await;
+    let link = mail.take().pop().expect("a link").token("/reset-password");
+    app.clock.advance(30 * 60_000 - 1);
+    assert_eq!(user_error_codes(&reset(&app, &link, NEW).await), [""; 0]);
+}
+
+/// The mail server takes the message only after another address was confirmed.
+#[tokio::test]
+async fn a_reset_that_waits_is_not_sent_to_another_address() {
+    let mail = MailServer::start().await;
+    let app = TestApp::with(mail.config()).await;
+    let ada = confirmed(&app, &mail, "ada", "old@example.org").await;
+    change_email(&ada, json!("new@example.org")).await;
+    app.drain().await;
+    let messages = mail.take();
+    let link = messages.iter().find(|it| it.to == "new@example.org").expect("a link").token("/confirm-email");
+    mail.set(MailBehavior::Reply("451 4.3.0 later"));
+    request_reset(&app, "old@example.org").await;
+    app.drain().await;
+    assert_eq!(user_error_codes(&confirm_email(&ada, &link).await), [""; 0]);
+    mail.set(MailBehavior::Accept);
+    app.clock.advance(60_000);
+    app.drain().await;
+    let sent: Vec<(String, bool)> = mail.take().iter().map(|it| (it.to.clone(), it.has_link())).collect();
+    assert_eq!(sent, [("old@example.org".to_owned(), false)], "that the address was changed, and no link");
+}
+
+#[tokio::test]
+async fn an_address_finds_no_account() {
+    let mail = MailServer::start().await;
+    let app = TestApp::with(mail.config()).await;
+    let ada = confirmed(&app, &mail, "ada", "ada@example.org").await;
+    let bea = app.user("bea").await;
+    for actor in [&ada, &bea, &app.anonymous()] {
+        let query = "query($login: String!, $id: ID!) { user(login: $login) { login } node(id: $id) { id } }";
+        let response = actor.gql(query, json!({ "login": "ada@example.org", "id": "ada@example.org" })).await;
+        assert_eq!(response["data"], json!({ "user": null, "node": null }), "{response}");
+    }
 }
 
 /// An application whose limits by the client are high.

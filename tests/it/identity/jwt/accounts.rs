@@ -1,10 +1,33 @@
 //! The accounts of tokens: found, created by the first token, and not found.
 
-use super::super::{emails_of, run};
-use super::{World, login, not_provisioned, unauthenticated};
-use crate::support::{MailServer, TestApp, error_codes, findings, races};
+use super::super::{RIGHT, assert_no_findings, change_password, emails_of, found_by, request_reset, reset, run, sessions_of};
+use super::{KeyServer, SigningKey, World, config, login, not_provisioned, unauthenticated};
+use crate::support::{Actor, MailServer, Socket, TestApp, error_codes, findings, races, user_error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use waxwing::base::config::Config;
+use waxwing::platform::jwt::service as jwt;
+
+/// A server whose messages go to this mail server, and an issuer whose keys it has fetched.
+async fn start_with(mail: &MailServer) -> World {
+    let key = SigningKey::ed25519("first");
+    let server = KeyServer::start(&[&key]).await;
+    let app = TestApp::with(Config { jwt: config(&server.url, true).jwt, ..mail.config() }).await;
+    jwt::start(&app.app).await;
+    World { app, server, key }
+}
+
+/// A token of a new account that has set a password, and a session of the account.
+async fn with_password(world: &World, mail: &MailServer) -> (String, Actor) {
+    let profile = json!({ "preferred_username": "ada", "email": "ada@example.org", "email_verified": true });
+    let token = world.token_with("1", profile);
+    assert_eq!(login(&world.app, &token).await.as_deref(), Ok("ada"));
+    request_reset(&world.app, "ada@example.org").await;
+    world.app.drain().await;
+    let link = mail.take().pop().expect("a link").token("/reset-password");
+    let session = reset(&world.app, &link, RIGHT).await["session"].take();
+    (token, world.client(session["token"].as_str().expect("a token")))
+}
 
 async fn account(world: &World, token: &str) -> Value {
     let mut response = world.client(token).run("MyAccount", json!({})).await;
@@ -54,6 +77,8 @@ async fn the_first_token_creates_the_account_from_its_claims() {
     assert!(unnamed.starts_with("user_") && unnamed.len() == "user_".len() + 5, "{unnamed}");
     let later = world.token_with("1", json!({ "preferred_username": "Other", "name": "Other" }));
     assert_eq!(login(&world.app, &later).await.as_deref(), Ok("GraceHopper"), "at first sight alone");
+    let response = world.client(&later).gql("{ viewer { name } }", json!({})).await;
+    assert_eq!(response["data"]["viewer"]["name"], "Grace Hopper", "at first sight alone");
     let first = account(&world, &later).await;
     assert_eq!((&first["hasPassword"], &first["identities"][0]["subject"]), (&json!(false), &json!("1")));
     world.app.drain().await;
@@ -63,12 +88,7 @@ async fn the_first_token_creates_the_account_from_its_claims() {
 #[tokio::test]
 async fn an_address_is_taken_only_if_verified_and_free() {
     let mail = MailServer::start().await;
-    let server = super::KeyServer::start(&[]).await;
-    let config = waxwing::base::config::Config { jwt: super::config(&server.url, true).jwt, ..mail.config() };
-    let (app, key) = (TestApp::with(config).await, super::SigningKey::ed25519("first"));
-    server.serve(&[&key]);
-    waxwing::platform::jwt::service::start(&app.app).await;
-    let world = World { app, server, key };
+    let world = start_with(&mail).await;
     let owner = super::super::confirmed(&world.app, &mail, "owner", "taken@example.org").await;
     for (sub, email, is_verified, expected) in [
         ("1", "Ada@example.org", json!(true), json!("Ada@example.org")),
@@ -87,22 +107,53 @@ async fn an_address_is_taken_only_if_verified_and_free() {
     assert_eq!(findings(&world.app.app).await, [""; 0]);
 }
 
+/// Uses a token a hundred times at once, on two servers.
+async fn use_concurrently(world: &World, other: &TestApp, token: &str) -> Vec<Result<String, (u16, Vec<String>)>> {
+    join_all((0..100).map(|at| login(if at % 2 == 0 { &world.app } else { other }, token))).await
+}
+
+fn accounts_of(world: &World) -> usize {
+    world.app.redis.keys().iter().filter(|key| key.starts_with("user:")).count()
+}
+
 #[tokio::test]
-async fn concurrent_first_tokens_create_one_account() {
+async fn of_a_hundred_first_tokens_one_creates_the_account() {
     let world = World::start(true).await;
     let other = world.sibling().await;
-    for round in 0..races(5) {
+    let profile = json!({ "preferred_username": "ada", "email": "ada@example.org", "email_verified": true });
+    for (round, (more, expected)) in [(json!({}), "user"), (profile, "ada")].into_iter().enumerate() {
+        let token = world.token_with(&format!("sub-{round}"), more);
+        let seen = use_concurrently(&world, &other, &token).await;
+        assert!(seen.iter().all(|login| login.as_deref() == Ok(expected)), "{expected}: {seen:?}");
+        world.app.drain().await;
+        assert_eq!(accounts_of(&world), round + 1, "{expected}");
+    }
+    assert_no_findings(&world.app, "a hundred first tokens").await;
+}
+
+#[tokio::test]
+async fn first_tokens_beside_provisioning_create_one_account() {
+    let world = World::start(true).await;
+    let other = world.sibling().await;
+    let backend = world.backend().await;
+    for round in 0..races(3) {
         let sub = format!("sub-{round}");
         let token = world.token_with(&sub, json!({ "preferred_username": "ada" }));
-        let backend = world.backend().await;
-        let provisioned = run(&backend, "ProvisionUser", "provisionUser", json!({ "externalId": sub }));
-        let seen = join_all((0..8).map(|at| login(if at % 2 == 0 { &world.app } else { &other }, &token)));
-        let (provisioned, seen) = tokio::join!(provisioned, seen);
-        let expected = provisioned["user"]["login"].as_str().unwrap_or_else(|| panic!("{provisioned}"));
+        let provisioned = join_all((0..10).map(|at| {
+            let backend = if at % 2 == 0 { backend.clone() } else { backend.at(&other) };
+            let input = json!({ "externalId": sub });
+            async move { run(&backend, "ProvisionUser", "provisionUser", input).await }
+        }));
+        let (provisioned, seen) = tokio::join!(provisioned, use_concurrently(&world, &other, &token));
+        let expected = provisioned[0]["user"]["login"].as_str().unwrap_or_else(|| panic!("{}", provisioned[0]));
+        assert!(provisioned.iter().all(|it| it["user"]["login"] == expected), "round {round}: {provisioned:?}");
         assert!(seen.iter().all(|login| login.as_deref() == Ok(expected)), "round {round}: {expected} {seen:?}");
+        let created = provisioned.iter().filter(|it| it["wasCreated"] == true).count();
+        assert!(created <= 1, "round {round}: {provisioned:?}");
+        world.app.drain().await;
+        assert_eq!(accounts_of(&world), round + 1, "round {round}");
     }
-    world.app.drain().await;
-    assert_eq!(findings(&world.app.app).await, [""; 0]);
+    assert_no_findings(&world.app, "tokens beside provisioning").await;
 }
 
 #[tokio::test]
@@ -137,4 +188,41 @@ async fn a_token_is_no_session() {
     let response = client.gql("mutation { logOut { endedSessionId } }", json!({})).await;
     assert_eq!(error_codes(&response), ["FORBIDDEN"], "{response}");
     assert!(login(&world.app, &token).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_changed_password_does_not_end_a_token() {
+    let mail = MailServer::start().await;
+    let world = start_with(&mail).await;
+    let (token, ada) = with_password(&world, &mail).await;
+    assert_eq!(login(&world.app, &token).await.as_deref(), Ok("ada"), "after a reset");
+    let mut socket = Socket::connect(&world.app, Some(&token)).await;
+    assert_eq!(user_error_codes(&change_password(&ada, RIGHT, "battery staple").await), [""; 0]);
+    assert_eq!(login(&world.app, &token).await.as_deref(), Ok("ada"), "after a change");
+    assert_eq!(socket.execute("a", super::WHO).await["data"]["viewer"]["login"], "ada");
+    // With the token itself all sessions end.
+    let changed = change_password(&world.client(&token), "battery staple", RIGHT).await;
+    assert_eq!(changed["endedSessionIds"].as_array().map(Vec::len), Some(1), "{changed}");
+    assert_eq!(sessions_of(&ada).await, None);
+    assert_eq!(login(&world.app, &token).await.as_deref(), Ok("ada"));
+    assert_eq!(socket.execute("b", super::WHO).await["data"]["viewer"]["login"], "ada");
+}
+
+#[tokio::test]
+async fn an_account_that_deletes_itself_is_not_created_again_by_its_tokens() {
+    let mail = MailServer::start().await;
+    let world = start_with(&mail).await;
+    let (token, _) = with_password(&world, &mail).await;
+    let mut socket = Socket::connect(&world.app, Some(&token)).await;
+    let deleted = world.client(&token).mutate("deleteAccount", json!({ "password": RIGHT }), "deletedUserId").await;
+    assert!(deleted["deletedUserId"].is_string(), "{deleted}");
+    assert_eq!(socket.close_reason().await.0, 4403);
+    for when in ["at once", "after the purge"] {
+        assert_eq!(login(&world.app, &token).await, unauthenticated(), "{when}");
+        assert_eq!((found_by(&world.app, "ada").await, accounts_of(&world)), (Value::Null, 0), "{when}");
+        world.app.drain().await;
+    }
+    // A token that is issued later is one of a new account.
+    world.app.clock.advance(1_000);
+    assert_eq!(login(&world.app, &world.token("1")).await.as_deref(), Ok("user"));
 }

@@ -5,6 +5,8 @@ use super::{World, claims, config, login, unauthenticated};
 use crate::support::{TestApp, findings};
 use futures_util::future::join_all;
 use serde_json::json;
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
 use waxwing::platform::jwt::service as jwt;
 
 const MINUTE_MS: i64 = 60_000;
@@ -117,4 +119,15 @@ async fn keys_are_read_from_a_file() {
     std::fs::write(&file, set.to_string()).expect("it is written");
     jwt::refresh(&app.app).await;
     assert!(login(&app, &token).await.is_ok(), "keys that are not usable are skipped");
+}
+
+#[tokio::test]
+async fn an_issuer_that_does_not_respond_delays_a_start_by_five_seconds() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}/jwks.json", silent.local_addr().expect("an address"));
+    let app = TestApp::with(config(&url, true)).await;
+    let began = Instant::now();
+    jwt::start(&app.app).await;
+    let elapsed = began.elapsed();
+    assert!((Duration::from_secs(4)..Duration::from_secs(9)).contains(&elapsed), "{elapsed:?}");
 }

@@ -1,9 +1,11 @@
 //! JSON Web Tokens of an external issuer as access tokens.
 
 mod accounts;
+mod crashes;
 mod issuer;
 mod key_sets;
 mod revocations;
+mod serve;
 mod sockets;
 mod tokens;
 

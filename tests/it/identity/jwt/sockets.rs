@@ -4,6 +4,7 @@ use super::super::run;
 use super::{World, claims, with};
 use crate::support::{HttpResponse, Socket};
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 use waxwing::platform::jwt::service as jwt;
 
 const FORBIDDEN: u16 = 4403;
@@ -91,6 +92,35 @@ async fn revoked_tokens_close_their_sockets_on_all_servers() {
             assert_eq!(revoked.close_reason().await.0, FORBIDDEN, "{input}");
             assert!(stays.execute("a", super::WHO).await["data"]["viewer"]["login"].is_string(), "{input}");
         }
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_a_token_closes_its_sockets_on_all_servers() {
+    let world = World::start(true).await;
+    let other = world.sibling().await;
+    let backend = world.backend().await;
+    for (sub, revocation) in [
+        ("by-account", Some(json!({ "externalId": "by-account" }))),
+        ("by-id", Some(json!({ "jwtId": "by-id" }))),
+        ("by-session", Some(json!({ "jwtSessionId": "by-session" }))),
+        ("by-time", None),
+    ] {
+        let token = world.token_with(sub, json!({ "jti": sub, "sid": sub }));
+        let mut sockets = [Socket::connect(&world.app, Some(&token)).await, Socket::connect(&other, Some(&token)).await];
+        for socket in &mut sockets {
+            assert!(socket.execute("a", super::WHO).await["data"]["viewer"]["login"].is_string(), "{sub}");
+        }
+        match revocation {
+            Some(input) => drop(run(&backend, "RevokeSessions", "revokeSessions", input).await),
+            None => world.app.clock.advance(360_000),
+        }
+        let began = Instant::now();
+        for socket in &mut sockets {
+            assert_eq!(socket.close_reason().await.0, FORBIDDEN, "{sub}");
+        }
+        // A second, and time for a busy machine; nothing else ends them for ten minutes.
+        assert!(began.elapsed() < Duration::from_secs(8), "{sub}: {:?}", began.elapsed());
     }
 }
 
