@@ -34,16 +34,27 @@ dist: playground
 	cargo build --profile dist --locked
 
 ## Run all checks: format, lints, docs, the suite, the instructions of requests, the playground and the recipes in a browser.
-test: check
+test: prepare
 	@$(MAKE) --no-print-directory suite test-cluster need-chromium need-valgrind
 # The browser tests use one core.
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target e2e guard recipes
 
-# Format, clippy and rustdoc, with warnings as errors. The check of schema.graphql is a test.
+# Build the tests while the lints run: the compiler uses one core for most of the time that it takes for this crate.
+.PHONY: prepare
+prepare: need-redis playground
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check tests
+
+# Format, clippy and rustdoc, with warnings as errors. The check of schema.graphql is a test. In a folder of its own, since cargo locks the folder of a build.
+check: CHECK_DIR = target/check
 check: playground
 	cargo fmt --check
-	cargo clippy --locked --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
+	cargo clippy --locked --target-dir $(CHECK_DIR) --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --target-dir $(CHECK_DIR) --no-deps --document-private-items
+
+# What `make suite`, `make guard`, `make e2e` and `make recipes` run.
+.PHONY: tests
+tests: playground
+	cargo build --locked --bin waxwing --tests --bench pages
 
 # Three tests for each two cores: tests wait a third of their time. Of tests with a cluster four: they wait for its nodes to start and to agree.
 CORES := $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
