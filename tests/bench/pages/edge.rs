@@ -24,6 +24,11 @@ pub(crate) struct Edge {
 impl Edge {
     /// Creates the edge on a store, as `waxwing serve` would, with or without the client-side cache.
     pub(crate) async fn over(target: &Target, has_cache: bool, clock: Clock) -> Self {
+        Self::with(target, has_cache, clock, Config::default()).await
+    }
+
+    /// Creates the edge with these settings.
+    pub(crate) async fn with(target: &Target, has_cache: bool, clock: Clock, config: Config) -> Self {
         let usual = Timing::default();
         // A busy machine may answer slowly: that is part of the measurement, and not an error.
         let timing = Timing {
@@ -32,7 +37,7 @@ impl Edge {
             ..Timing::for_bulk_work()
         };
         let db = Db::open(target, timing).await.expect("an address");
-        let app = App::new(db, clock, Config::default());
+        let app = App::new(db, clock, config);
         let edge = EdgeConfig { request_timeout: Duration::from_secs(600), ..EdgeConfig::default() };
         let state = State::new(app.clone(), edge);
         Self { app, schema: state.schema.clone(), router: router(state) }

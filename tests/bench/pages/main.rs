@@ -1,7 +1,7 @@
 //! The cost of each main feature of Waxwing: processor time, round trips, commands, bytes and allocations of a request; over a socket also
 //! requests a second and latency; the growth of these costs; and instructions of a request, which are the same on a busy machine.
 //!
-//! `cargo bench --bench pages` runs all parts but the instructions and prints the results; `-- inside`, `-- socket`, `-- growth`, `-- privacy`,
+//! `cargo bench --bench pages` runs all parts but the instructions and prints the results; `-- inside`, `-- jwt`, `-- socket`, `-- growth`, `-- privacy`,
 //! `-- talk` and `-- chats` run one part each; `-- report` writes the results and plots into docs/performance.md. `-- guard` compares instructions with those in
 //! tests/bench/instructions.json, `-- guard accept` writes that file. Each part has its own redis-server, on a unix socket, without
 //! persistence.
@@ -17,6 +17,7 @@ mod edge;
 mod growth;
 mod guard;
 mod inside;
+mod jwt;
 mod live;
 mod load;
 mod meter;
@@ -54,6 +55,9 @@ fn main() -> ExitCode {
     let mut report = report::Report::default();
     if all || is_selected("inside") {
         report.inside = inside::run();
+    }
+    if all || is_selected("jwt") {
+        report.jwt = jwt::run();
     }
     if all || is_selected("socket") {
         report.socket = Some(socket::run());

@@ -15,6 +15,7 @@ use std::process::Command;
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) inside: Vec<inside::Row>,
+    pub(crate) jwt: Vec<Row>,
     pub(crate) socket: Option<Socket>,
     pub(crate) growth: Vec<Line>,
     pub(crate) privacy: Privacy,
@@ -31,6 +32,7 @@ impl Report {
         for (name, table) in [
             ("machine", machine()),
             ("inside", self.inside()),
+            ("jwt", rows(&self.jwt)),
             ("socket", self.socket()),
             ("start", self.start()),
             ("growth", self.growth()),

@@ -41,6 +41,12 @@ pub(crate) struct Reader {
     pub(crate) id: u64,
     pub(crate) login: String,
     pub(crate) token: String,
+    /// The users whom it follows.
+    #[serde(skip)]
+    pub(crate) follows: Vec<u64>,
+    /// The statuses of its home, in no order.
+    #[serde(skip)]
+    pub(crate) home: Vec<u64>,
 }
 
 /// Loads the world, and creates a session for every reader. The data is the same each time, except for times and tokens.
@@ -71,7 +77,13 @@ pub(crate) async fn load(bed: &Bed, size: Size) -> Vec<Reader> {
     stream::iter(homes).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await.expect("homes");
     let ids: Vec<UserId> = readers.iter().map(|at| people[*at]).collect();
     let tokens = sessions::service::create_many(&bed.app, &ids).await.expect("sessions");
-    let of = |(at, token): (&usize, String)| Reader { id: people[*at].0, login: format!("user{at}"), token };
+    let of = |(at, token): (&usize, String)| Reader {
+        id: people[*at].0,
+        login: format!("user{at}"),
+        token,
+        follows: whom(*at).map(|other| people[other].0).collect(),
+        home: std::iter::once(*at).chain(whom(*at)).flat_map(profile).map(|id| id.0).collect(),
+    };
     readers.iter().zip(tokens).map(of).collect()
 }
 
