@@ -142,8 +142,8 @@ test('a login may be the name of a property of Object.prototype', async () => {
 
 test('an existing token can be used, and one whose session has ended is removed', async () => {
   const { token } = (await logInWith()).session;
-  await playground.button('Use a token').click();
-  await page.getByLabel('Token', { exact: true }).fill(token);
+  await playground.button('Use an access token').click();
+  await page.getByLabel('Access token', { exact: true }).fill(token);
   await playground.button('Use token').click();
   await playground.status.waitFor();
   assert.notEqual(await endSessionOf(token), 'UNAUTHENTICATED');
@@ -203,7 +203,7 @@ test('the focus and errors have different colours', async () => {
 });
 
 test('Escape closes the token form', async () => {
-  await playground.button('Use a token').click();
+  await playground.button('Use an access token').click();
   await page.keyboard.press('Escape');
   await playground.button('Log in').waitFor();
 });

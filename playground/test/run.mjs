@@ -41,7 +41,7 @@ try {
   const files = [
     'audit.mjs', 'live.mjs', 'multipart.mjs', 'e2e.mjs', 'newcomer.mjs', 'resuming.mjs', 'figures.mjs', 'timeline.mjs', 'thread.mjs',
     'conversation.mjs', 'tags.mjs', 'people.mjs', 'policy.mjs', 'chat.mjs', 'outbox.mjs',
-    'chatsettings.mjs', 'account.mjs', 'openid.mjs', 'ads.mjs', 'axe.mjs',
+    'chatsettings.mjs', 'account.mjs', 'openid.mjs', 'accesstoken.mjs', 'ads.mjs', 'axe.mjs',
   ];
   const checks = files.map((file) => fileURLToPath(new URL(file, import.meta.url)));
   const env = { ...process.env, WAXWING_URL: url, WAXWING_LOGIN: login, WAXWING_PASSWORD: password, WAXWING_BINARY: binary };

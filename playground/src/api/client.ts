@@ -1,22 +1,20 @@
 // The client of the API: urql with a normalised cache and subscriptions that resume. Each session has its own client, so no account reads the cache of
 // another.
 import { Client, fetchExchange, mapExchange, subscriptionExchange, type CombinedError } from 'urql';
-import { endSession, type Token } from '../session/store.ts';
+import { endRefusedSession, type Token } from '../session/store.ts';
 import { cache } from './cache.ts';
 import { follow } from './follow.ts';
 
 interface Settings {
   // Without a cache, a query returns exactly what the server returns.
   hasCache?: boolean;
-  // The session of the token is unknown or has ended.
+  // The session of the token is unknown or has ended, or the server refuses the JWT.
   onEnded?: (token: Token) => void;
   // The server has responded to a mutation.
   onMutation?: () => void;
 }
 
-const endOwnSession = (token: Token) => endSession(token, SESSION_ENDED);
-
-export function createClient(token: Token | null, { hasCache = true, onEnded = endOwnSession, onMutation }: Settings = {}): Client {
+export function createClient(token: Token | null, { hasCache = true, onEnded = endRefusedSession, onMutation }: Settings = {}): Client {
   return new Client({
     url: '/graphql',
     preferGetMethod: false,
@@ -36,9 +34,14 @@ export function createClient(token: Token | null, { hasCache = true, onEnded = e
 // Reads and follows the public stream without a session, so that a log-in, a log-out or the end of a session does not stop it.
 export const publicClient = createClient(null);
 
-export const SESSION_ENDED = 'The session has ended. Log in again.';
+// The code for a valid JWT to which no account belongs.
+export const NOT_PROVISIONED = 'NOT_PROVISIONED';
 
-// Both are required: a 401 without the code comes from a proxy and says nothing about the session.
 export function isEnded({ response, graphQLErrors }: CombinedError): boolean {
-  return response?.status === 401 && graphQLErrors[0]?.extensions.code === 'UNAUTHENTICATED';
+  return isRefusal(response?.status, graphQLErrors[0]?.extensions.code);
+}
+
+// Whether the server refuses the token of a request. Both are required: a 401 without the code comes from a proxy and says nothing about the token.
+export function isRefusal(status: number | undefined, code: unknown): boolean {
+  return (status === 401 && code === 'UNAUTHENTICATED') || (status === 403 && code === NOT_PROVISIONED);
 }

@@ -2,9 +2,12 @@
 import { Link } from 'react-router';
 import { useBusy } from '../ui/useBusy.ts';
 import { logOut } from './actions.ts';
+import { isJwt } from './jwt.ts';
 import type { Session } from './store.ts';
 
-const FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+// A JWT expires within a day.
+const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 export function LoggedIn({ session }: { session: Session }) {
   const [busy, run] = useBusy();
@@ -12,7 +15,7 @@ export function LoggedIn({ session }: { session: Session }) {
     <>
       <p role="status">
         Logged in as <Link to={`/profile/${session.user.login}`}>{session.user.name}</Link> ({session.user.login})
-        {session.expiresAt && <Expiry at={session.expiresAt} />}
+        {session.expiresAt && <Expiry at={session.expiresAt} format={isJwt(session.token) ? TIME : DATE} />}
       </p>
       <Link to="/account">Account</Link>
       <button type="button" aria-disabled={busy} onClick={() => void run(logOut)}>
@@ -22,12 +25,12 @@ export function LoggedIn({ session }: { session: Session }) {
   );
 }
 
-function Expiry({ at }: { at: string }) {
+function Expiry({ at, format }: { at: string; format: Intl.DateTimeFormat }) {
   return (
     <span className="expiry">
       , until{' '}
       <time dateTime={at} title={at}>
-        {FORMAT.format(new Date(at))}
+        {format.format(new Date(at))}
       </time>
     </span>
   );

@@ -1,8 +1,9 @@
-// The bar without a session: a log-in form, or a form for an existing token.
-import { useState, type InputHTMLAttributes, type ReactNode } from 'react';
+// The bar without a session: a log-in form, or a form for an existing access token.
+import { useState, type InputHTMLAttributes } from 'react';
 import { Link } from 'react-router';
-import { useBusy } from '../ui/useBusy.ts';
+import { Form, TextField } from '../ui/Form.tsx';
 import { onEscape } from '../ui/onEscape.ts';
+import { useBusy } from '../ui/useBusy.ts';
 import { adoptToken, logIn } from './actions.ts';
 import type { DemoLogin } from './settings.ts';
 import { notify } from './store.ts';
@@ -26,9 +27,13 @@ interface LogInProps {
 
 function LogInForm({ demo, chosen, onToken }: LogInProps) {
   const [busy, run] = useBusy();
-  const submit = (fields: FormData) => void run(() => logIn(text(fields, 'login'), text(fields, 'password')));
+  const submit = (event: React.FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    void run(() => logIn(text(fields, 'login'), text(fields, 'password')));
+  };
   return (
-    <SessionForm label="Log in" onSubmit={submit}>
+    <form aria-label="Log in" onSubmit={submit}>
       <Field label="Login" name="login" autoComplete="username" autoFocus={chosen} />
       <Field label="Password" name="password" type="password" autoComplete="current-password" />
       <button aria-disabled={busy}>Log in</button>
@@ -41,43 +46,31 @@ function LogInForm({ demo, chosen, onToken }: LogInProps) {
         <Link to="/sign-up">Sign up</Link>
         <Link to="/forgot-password">Forgot your password?</Link>
         <button type="button" className="quiet" onClick={onToken}>
-          Use a token
+          Use an access token
         </button>
       </span>
-    </SessionForm>
+    </form>
   );
 }
 
+// The token of a session, or a JWT.
 function TokenForm({ onBack }: { onBack: () => void }) {
-  const [busy, run] = useBusy();
-  const onKeyDown = onEscape(onBack);
-  return (
-    <SessionForm label="Use a token" onSubmit={(fields) => void run(() => adoptToken(text(fields, 'token')))} onKeyDown={onKeyDown}>
-      <Field label="Token" name="token" autoComplete="off" className="wide" autoFocus />
+  const act = async (fields: FormData) => {
+    const message = await adoptToken(text(fields, 'token'));
+    return message ? [{ message, path: ['token'] }] : [];
+  };
+  const buttons = (busy: boolean) => (
+    <>
       <button aria-disabled={busy}>Use token</button>
       <button type="button" className="quiet" onClick={onBack}>
         Use a password
       </button>
-    </SessionForm>
+    </>
   );
-}
-
-interface FormProps {
-  label: string;
-  onSubmit: (fields: FormData) => void;
-  onKeyDown?: React.KeyboardEventHandler;
-  children: ReactNode;
-}
-
-function SessionForm({ label, onSubmit, onKeyDown, children }: FormProps) {
-  const submit = (event: React.FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    onSubmit(new FormData(event.currentTarget));
-  };
   return (
-    <form aria-label={label} onSubmit={submit} onKeyDown={onKeyDown}>
-      {children}
-    </form>
+    <Form label="Use an access token" act={act} onKeyDown={onEscape(onBack)} button={buttons}>
+      <TextField label="Access token" name="token" className="wide" placeholder="of a session, or a JWT" required autoFocus spellCheck={false} autoCapitalize="none" />
+    </Form>
   );
 }
 

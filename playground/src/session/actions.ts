@@ -1,8 +1,10 @@
-// The actions of the session: log in, log out, use an existing token, begin a session by other means.
-import { createClient } from '../api/client.ts';
+// The actions of the session: log in, log out, use an existing access token, begin a session by other means.
+import type { CombinedError } from 'urql';
+import { createClient, isEnded, NOT_PROVISIONED } from '../api/client.ts';
 import { errorMessagesOf, messageOf } from '../api/errorMessages.ts';
 import { deviceToken, keepDeviceToken } from './device.ts';
 import type { NewSessionFragment } from './fragments/NewSession.generated.ts';
+import { expiryOf, hasExpired, isJwt } from './jwt.ts';
 import { SessionLogInDocument } from './operations/LogIn.generated.ts';
 import { SessionLogOutDocument } from './operations/LogOut.generated.ts';
 import { SessionViewerDocument } from './operations/Viewer.generated.ts';
@@ -36,10 +38,12 @@ function keep({ token, expiresAt, deviceToken, user }: NewSessionFragment): Sess
   return { token, expiresAt, user };
 }
 
+// A JWT is only forgotten: it stays valid until it expires, and the server refuses to log it out.
 export async function logOut(): Promise<void> {
   notify(null);
   const token = currentToken();
   if (!token) return;
+  if (isJwt(token)) return endSession(token, null);
   leave(token);
   const { data, error } = await createClient(token).mutation(SessionLogOutDocument, {}).toPromise();
   leave(null);
@@ -48,17 +52,28 @@ export async function logOut(): Promise<void> {
   else if (currentToken() === token) notify(messageOf(errorMessagesOf(error, data?.logOut)));
 }
 
-// Sends a query with the token first, for the name of the user, and to report a mistyped token at once.
-export async function adoptToken(text: string): Promise<void> {
+// Uses the token of a session, or a JWT. Sends a query with it first, for the name of the user, and to report a refused token at once. Returns the message of
+// the error, or null.
+export async function adoptToken(text: string): Promise<string | null> {
   notify(null);
   const token = text.trim().replace(/^Bearer\s+/i, '');
-  if (!/^[\x21-\x7e]+$/.test(token)) return notify('This is not a token.');
+  if (!/^[\x21-\x7e]+$/.test(token)) return 'This is not an access token.';
   const { data, error } = await createClient(token).query(SessionViewerDocument, {}).toPromise();
-  if (data?.viewer) beginSession({ token, user: data.viewer, expiresAt: null });
-  else notify(messageOf(errorMessagesOf(error)) || 'The token names no session.');
+  if (!data?.viewer) return refusalOf(token, error);
+  beginSession({ token, user: data.viewer, expiresAt: expiryOf(token) });
+  return null;
 }
 
-// Checks whether the stored session is alive. The client removes it if not. Another device may have changed the login or the name.
+function refusalOf(token: string, error: CombinedError | undefined): string {
+  if (!error) return 'No account belongs to this token.';
+  if (!isEnded(error)) return messageOf(errorMessagesOf(error));
+  if (error.graphQLErrors[0]?.extensions.code === NOT_PROVISIONED) return 'The token is valid, but no account of this server belongs to its `sub` and issuer.';
+  if (!isJwt(token)) return 'The token belongs to no session, or its session has ended.';
+  if (hasExpired(token)) return 'The token has expired. Get a new one from the identity provider.';
+  return 'The server refuses this JWT. Check its issuer, its audience and its key against the options `--jwt-…` of the server.';
+}
+
+// Checks whether the token of the stored session is still accepted. The client removes the session if not. Another device may have changed the login or the name.
 export async function checkSession(): Promise<void> {
   const token = currentToken();
   if (!token) return;

@@ -1,7 +1,13 @@
-// Holds the session whose token operations are sent with, and the last message about it.
+// Holds the session whose token operations are sent with, and the last message about it. A JWT is held like the token of a session.
 //
 // It is stored in localStorage: all tabs of the browser share it until log-out.
+import { hasExpired, isJwt } from './jwt.ts';
+
 const KEY = 'waxwing.session';
+
+export const SESSION_ENDED = 'The session has ended. Log in again.';
+const JWT_EXPIRED = 'The access token has expired. Log in again, or use a new token.';
+const JWT_REFUSED = 'The server no longer accepts the access token. Log in again, or use a new token.';
 
 export type Token = string;
 
@@ -58,6 +64,12 @@ export function endSession(token: Token, notice: string | null): void {
   if (token !== currentToken()) return;
   if (load()?.token === token) save(null);
   change({ session: null, notice: token === leaving ? null : notice });
+}
+
+// Ends the session of a token that the server refuses.
+export function endRefusedSession(token: Token): void {
+  if (!isJwt(token)) endSession(token, SESSION_ENDED);
+  else endSession(token, hasExpired(token) ? JWT_EXPIRED : JWT_REFUSED);
 }
 
 // Marks the token of a log-out in progress: its sockets may be closed before the response arrives.

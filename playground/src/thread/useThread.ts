@@ -1,11 +1,10 @@
 // The thread of one status: reads it, then applies the events after it, in order and in batches.
 import { useEffect, useReducer, useRef, useState } from 'react';
 import { useClient } from 'urql';
-import { SESSION_ENDED } from '../api/client.ts';
 import { messageOf, type ErrorMessage } from '../api/errorMessages.ts';
 import { useEvents } from '../api/useEvents.ts';
 import type { CommentSort } from '../api/schema.generated.ts';
-import { endSession } from '../session/store.ts';
+import { endRefusedSession } from '../session/store.ts';
 import { useSession } from '../session/useSession.ts';
 import type { StatusCardFragment } from '../statuses/fragments/StatusCard.generated.ts';
 import type { StatusChange } from '../statuses/LikeButton.tsx';
@@ -129,7 +128,7 @@ export function useThread(statusId: string, sort: CommentSort, onStatus: (change
     onState({ phase }) {
       if (phase === 'live') recheck.current.run();
       // The socket may report the end of the session before a request does.
-      if (phase === 'login' && token) endSession(token, SESSION_ENDED);
+      if (phase === 'login' && token) endRefusedSession(token);
       if (phase === 'refused') void refused();
     },
   });

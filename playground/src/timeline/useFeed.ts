@@ -1,10 +1,9 @@
 // A timeline with pages and events: reads the first page, then applies the events after it. After a gap it is read again. Older pages are read on request.
 import { useEffect, useRef, useState } from 'react';
 import { useClient, type AnyVariables, type Client, type TypedDocumentNode } from 'urql';
-import { SESSION_ENDED } from '../api/client.ts';
 import { messageOf, type ErrorMessage } from '../api/errorMessages.ts';
 import { useEvents } from '../api/useEvents.ts';
-import { endSession } from '../session/store.ts';
+import { endRefusedSession } from '../session/store.ts';
 import { useSession } from '../session/useSession.ts';
 import type { StatusCardFragment } from '../statuses/fragments/StatusCard.generated.ts';
 import type { TimelineEventFragment } from './fragments/TimelineEvent.generated.ts';
@@ -68,7 +67,7 @@ export function useFeed<Data, Variables extends AnyVariables>(key: string | null
     onData: (data) => rows.enqueue(eventOf(data)),
     onGap: (reason) => setGap(noticeOf(gapText(reason))),
     // The socket may report the end of the session before a request does.
-    onState: ({ phase }) => void (phase === 'login' && token && endSession(token, SESSION_ENDED)),
+    onState: ({ phase }) => void (phase === 'login' && token && endRefusedSession(token)),
   });
   const readOlder = async () => {
     const at = reading.current;

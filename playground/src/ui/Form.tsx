@@ -16,11 +16,12 @@ interface Props {
   // was lost is not applied twice.
   act: (fields: FormData, key: string) => Promise<ErrorMessage[]>;
   onDone?: (form: HTMLFormElement) => void;
+  onKeyDown?: React.KeyboardEventHandler;
   button: (busy: boolean) => ReactNode;
   children: ReactNode;
 }
 
-export function Form({ label, className, aliases = {}, act, onDone, button, children }: Props) {
+export function Form({ label, className, aliases = {}, act, onDone, onKeyDown, button, children }: Props) {
   const form = useRef<HTMLFormElement>(null);
   const [own, setOwn] = useState('');
   const [messages, setMessages] = useState<Messages>({});
@@ -44,6 +45,7 @@ export function Form({ label, className, aliases = {}, act, onDone, button, chil
       aria-label={label}
       className={className}
       onChange={() => (key.current = newKey())}
+      onKeyDown={onKeyDown}
       onSubmit={(event) => {
         event.preventDefault();
         void run(send);

@@ -2,6 +2,8 @@
 import { useRef, useState } from 'react';
 import { useMutation, useQuery } from 'urql';
 import { errorMessagesOf, messageOf } from '../../api/errorMessages.ts';
+import { isJwt } from '../../session/jwt.ts';
+import { useSession } from '../../session/useSession.ts';
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx';
 import { Done } from '../../ui/Done.tsx';
 import { Time } from '../../ui/Time.tsx';
@@ -22,6 +24,7 @@ export function Sessions() {
   const [message, setMessage] = useState('');
   const [done, setDone] = useState('');
   const heading = useRef<HTMLHeadingElement>(null);
+  const token = useSession().session?.token ?? '';
   const sessions = data?.viewerSessions ?? [];
   const send = async (input: { sessionId: string } | { allOthers: true }) => {
     setDone('');
@@ -34,6 +37,8 @@ export function Sessions() {
   };
   return (
     <Section title="Sessions" heading={heading}>
+      {isJwt(token) && <p className="hint">You use an access token of an identity provider. It is no session, so it is not in this list.</p>}
+      {data && sessions.length === 0 && <p>You have no sessions.</p>}
       <ul className="sessions" aria-label="Sessions">
         {sessions.map((session) => (
           <SessionRow key={session.id} session={session} onEnd={() => send({ sessionId: session.id })} />
@@ -43,7 +48,7 @@ export function Sessions() {
       <p className="error" role="alert">
         {message || (error && messageOf(errorMessagesOf(error)))}
       </p>
-      {sessions.length > 1 && (
+      {sessions.some(({ isCurrent }) => !isCurrent) && (
         <div className="foot">
           <ConfirmButton label="Log out all others" question="Really log out all others?" act={() => send({ allOthers: true })} />
         </div>

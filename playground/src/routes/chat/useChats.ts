@@ -2,11 +2,10 @@
 // chat that is open.
 import { createContext, use, useEffect, useRef, useState } from 'react';
 import { useClient, type Client } from 'urql';
-import { SESSION_ENDED } from '../../api/client.ts';
 import { read } from '../../api/read.ts';
 import { useEvents } from '../../api/useEvents.ts';
 import { refreshUnreadChats } from '../../chats/unread.ts';
-import { endSession } from '../../session/store.ts';
+import { endRefusedSession } from '../../session/store.ts';
 import { useSession } from '../../session/useSession.ts';
 import { chatGapText } from './gaps.ts';
 import type { ChatPageFragment } from './fragments/ChatPage.generated.ts';
@@ -119,7 +118,7 @@ export function useChats() {
     },
     onGap: (reason) => setGap(chatGapText(reason)),
     // The socket may report the end of the session before a request does.
-    onState: ({ phase }) => void (phase === 'login' && token && endSession(token, SESSION_ENDED)),
+    onState: ({ phase }) => void (phase === 'login' && token && endRefusedSession(token)),
   });
   return {
     ...following,

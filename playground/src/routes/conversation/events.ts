@@ -2,10 +2,9 @@
 // picks what concerns it.
 import { createContext, use, useEffect, useRef, useState } from 'react';
 import { useClient, type Client } from 'urql';
-import { SESSION_ENDED } from '../../api/client.ts';
 import { read } from '../../api/read.ts';
 import { useEvents } from '../../api/useEvents.ts';
-import { endSession } from '../../session/store.ts';
+import { endRefusedSession } from '../../session/store.ts';
 import { useSession } from '../../session/useSession.ts';
 import type { TimelineEventFragment } from '../../timeline/fragments/TimelineEvent.generated.ts';
 import { gapText, noticeOf } from '../../timeline/gaps.ts';
@@ -41,7 +40,7 @@ export function useConversationEvents() {
       emit({ __typename: 'StreamGap', cursor: '', reason: reason as never });
     },
     // The socket may report the end of the session before a request does.
-    onState: ({ phase }) => void (phase === 'login' && token && endSession(token, SESSION_ENDED)),
+    onState: ({ phase }) => void (phase === 'login' && token && endRefusedSession(token)),
   });
   return { ...following, listeners, hasBegun: begun === client, gap };
 }

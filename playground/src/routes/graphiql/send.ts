@@ -1,6 +1,6 @@
 // Sends one operation of GraphiQL, as the session's user unless the caller's own headers say otherwise.
-import { SESSION_ENDED } from '../../api/client.ts';
-import { beginSession, currentToken, endSession, type Session } from '../../session/store.ts';
+import { isRefusal } from '../../api/client.ts';
+import { beginSession, currentToken, endRefusedSession, type Session } from '../../session/store.ts';
 
 export interface Request {
   query: string;
@@ -21,7 +21,7 @@ export async function send(request: Request, ownHeaders?: Record<string, string>
   headers.set('Content-Type', 'application/json');
   headers.set('Accept', 'application/graphql-response+json, application/json');
   const { status, result } = await post(headers, request);
-  if (token && isEnded(status, result)) endSession(token, SESSION_ENDED);
+  if (token && isRefusal(status, result.errors?.[0]?.extensions?.code)) endRefusedSession(token);
   if (!isOwn) adopt(result);
   return result;
 }
@@ -56,8 +56,3 @@ async function read(response: Response): Promise<GraphqlResult> {
 }
 
 const failure = (message: string): GraphqlResult => ({ errors: [{ message }] });
-
-// Both are required: a 401 without the code comes from a proxy and says nothing about the session.
-function isEnded(status: number, result: GraphqlResult): boolean {
-  return status === 401 && result.errors?.[0]?.extensions?.code === 'UNAUTHENTICATED';
-}

@@ -1,11 +1,10 @@
 // Runs a subscription of GraphiQL over a socket of its own, as the session's user unless the caller's own headers say otherwise. The client
 // reconnects by itself.
 import { createClient } from 'graphql-ws';
-import { SESSION_ENDED } from '../../api/client.ts';
-import { currentToken, endSession } from '../../session/store.ts';
+import { currentToken, endRefusedSession } from '../../session/store.ts';
 import type { Request } from './send.ts';
 
-// The close code for a token whose session is unknown or has ended.
+// The close code for a token that the server refuses.
 const FORBIDDEN = 4403;
 
 // An iterator rather than a generator: a generator that waits for an event cannot be stopped.
@@ -31,6 +30,6 @@ export function subscribe(request: Request, ownHeaders?: Record<string, string>)
 // Turns a close event into an error with a message.
 function explain(error: unknown, token: string | null): never {
   if (!(error instanceof CloseEvent)) throw error;
-  if (token && error.code === FORBIDDEN) endSession(token, SESSION_ENDED);
+  if (token && error.code === FORBIDDEN) endRefusedSession(token);
   throw new Error(`The socket was closed: ${error.code} ${error.reason}`.trim());
 }

@@ -1,8 +1,8 @@
 // Two people side by side, each with a session of its own: whatever one does, the view of the other follows.
 import { useState } from 'react';
-import { createClient, SESSION_ENDED } from '../../api/client.ts';
+import { createClient } from '../../api/client.ts';
 import { SessionLogOutDocument } from '../../session/operations/LogOut.generated.ts';
-import type { Session, Token } from '../../session/store.ts';
+import { SESSION_ENDED, type Session, type Token } from '../../session/store.ts';
 import { useTitle } from '../../ui/useTitle.ts';
 import { DemoButton } from './DemoButton.tsx';
 import { otherSide, SIDES, useSessions, type SideName } from './sessions.ts';
