@@ -1,8 +1,9 @@
 // Whether the time of a response reveals that an account has a mail address or a login.
 //   node tests/bench/enumeration.mjs PATH_TO_WAXWING [--requests 500] [--accounts 20] [--apart 5]
-// Requests for known and unknown names are sent one by one, in the order known, unknown, unknown, known: drift of the machine and work that goes on
-// after a response affect both alike. The names are used equally often. The exit code is 1 when the medians of any kind differ by more than --apart
+// Requests for known and unknown names are sent one by one, in a random order: drift of the machine and work that goes on after a response, possibly for
+// longer than the next request takes, affect both alike. The names are used equally often. The exit code is 1 when the medians of any kind differ by more than --apart
 // percent. Results are meaningful only for a release build on a quiet machine.
+import { randomInt } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { Bed, binary, median, option, quantile, until } from './support.mjs';
@@ -58,16 +59,26 @@ async function signUp(port) {
   }
 }
 
+// All requests of a measurement, in a random order.
+function shuffled(count) {
+  const all = ['known', 'unknown'].flatMap((kind) => Array.from({ length: count }, (_, number) => ({ kind, name: `${kind}${number % accounts}` })));
+  for (let last = all.length - 1; last > 0; last -= 1) {
+    const at = randomInt(last + 1);
+    [all[at], all[last]] = [all[last], all[at]];
+  }
+  return all;
+}
+
 // Measures one kind of request; `inputOf` makes the input for a name.
 async function measure(port, query, inputOf, expected) {
   const took = { known: [], unknown: [] };
-  for (let round = 0; round < requests + WARM_UP; round += 1) {
-    for (const kind of round % 2 ? ['unknown', 'known'] : ['known', 'unknown']) {
-      const { took: spent, body } = await send(port, query, inputOf(`${kind}${round % accounts}`));
-      if (!expected(body.data)) throw new Error(JSON.stringify(body));
-      if (round >= WARM_UP) took[kind].push(spent);
-    }
-  }
+  const run = async ({ kind, name }, isMeasured) => {
+    const { took: spent, body } = await send(port, query, inputOf(name));
+    if (!expected(body.data)) throw new Error(JSON.stringify(body));
+    if (isMeasured) took[kind].push(spent);
+  };
+  for (const one of shuffled(WARM_UP)) await run(one, false);
+  for (const one of shuffled(requests)) await run(one, true);
   return took;
 }
 
