@@ -133,7 +133,7 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
     }
     tokio::spawn({
         let (app, stop) = (app.clone(), stop.clone());
-        async move { jwt::run(&app, &stop).await }
+        async move { jwt::run(&app, jwt::REFRESH, &stop).await }
     });
     let traces = options.otlp_endpoint.as_ref().map(Traces::to).transpose().context("--otlp-endpoint")?;
     state.parts_mut().traces.clone_from(&traces);

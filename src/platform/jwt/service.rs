@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 pub use super::token::is_compact;
 
-/// The interval at which the keys are fetched.
-const REFRESH: Duration = Duration::from_secs(600);
+/// The interval at which a server fetches the keys.
+pub const REFRESH: Duration = Duration::from_secs(600);
 /// The least time between two fetches for unknown `kid`s.
 const LOOKUP_INTERVAL: Millis = MINUTE;
 /// The most requests that wait for such a fetch: invalid tokens must not occupy the server.
@@ -82,12 +82,12 @@ pub async fn start(app: &App) {
     refresh(app).await;
 }
 
-/// Fetches the keys every ten minutes until `stop` is cancelled.
-pub async fn run(app: &App, stop: &CancellationToken) {
+/// Fetches the keys at this interval, usually [`REFRESH`], until `stop` is cancelled.
+pub async fn run(app: &App, interval: Duration, stop: &CancellationToken) {
     while app.config().jwt.is_some() {
         tokio::select! {
             () = stop.cancelled() => return,
-            () = tokio::time::sleep(REFRESH) => refresh(app).await,
+            () = tokio::time::sleep(interval) => refresh(app).await,
         }
     }
 }

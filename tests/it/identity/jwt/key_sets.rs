@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 use waxwing::platform::jwt::service as jwt;
 
 const MINUTE_MS: i64 = 60_000;
@@ -119,6 +120,26 @@ async fn keys_are_read_from_a_file() {
     std::fs::write(&file, set.to_string()).expect("it is written");
     jwt::refresh(&app.app).await;
     assert!(login(&app, &token).await.is_ok(), "keys that are not usable are skipped");
+}
+
+#[tokio::test]
+async fn the_keys_are_fetched_regularly() {
+    assert_eq!(jwt::REFRESH, Duration::from_mins(10), "as documented");
+    let world = World::start(true).await;
+    let token = world.token("1");
+    assert!(login(&world.app, &token).await.is_ok());
+    world.server.serve(&[]);
+    let stop = CancellationToken::new();
+    let refused = async {
+        while login(&world.app, &token).await != unauthenticated() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        stop.cancel();
+    };
+    let refreshing = jwt::run(&world.app.app, Duration::from_millis(5), &stop);
+    tokio::time::timeout(Duration::from_secs(20), async { tokio::join!(refreshing, refused) })
+        .await
+        .expect("a fetch without a request for it");
 }
 
 #[tokio::test]
