@@ -35,7 +35,7 @@ fn id_of(outcome: Outcome<Provisioned>, when: &str) -> (u64, bool) {
     }
 }
 
-fn accounts(app: &TestApp) -> usize {
+pub(super) fn accounts(app: &TestApp) -> usize {
     app.redis.keys().iter().filter(|key| key.starts_with("user:")).count()
 }
 

@@ -1,5 +1,6 @@
 //! The accounts of tokens: found, created by the first token, and not found.
 
+use super::super::provision_races::accounts;
 use super::super::{RIGHT, assert_no_findings, change_password, emails_of, found_by, request_reset, reset, run, sessions_of};
 use super::{KeyServer, SigningKey, World, config, login, not_provisioned, unauthenticated};
 use crate::support::{Actor, MailServer, Socket, TestApp, error_codes, findings, races, user_error_codes};
@@ -112,10 +113,6 @@ async fn use_concurrently(world: &World, other: &TestApp, token: &str) -> Vec<Re
     join_all((0..100).map(|at| login(if at % 2 == 0 { &world.app } else { other }, token))).await
 }
 
-fn accounts_of(world: &World) -> usize {
-    world.app.redis.keys().iter().filter(|key| key.starts_with("user:")).count()
-}
-
 #[tokio::test]
 async fn of_a_hundred_first_tokens_one_creates_the_account() {
     let world = World::start(true).await;
@@ -126,7 +123,7 @@ async fn of_a_hundred_first_tokens_one_creates_the_account() {
         let seen = use_concurrently(&world, &other, &token).await;
         assert!(seen.iter().all(|login| login.as_deref() == Ok(expected)), "{expected}: {seen:?}");
         world.app.drain().await;
-        assert_eq!(accounts_of(&world), round + 1, "{expected}");
+        assert_eq!(accounts(&world.app), round + 1, "{expected}");
     }
     assert_no_findings(&world.app, "a hundred first tokens").await;
 }
@@ -151,7 +148,7 @@ async fn first_tokens_beside_provisioning_create_one_account() {
         let created = provisioned.iter().filter(|it| it["wasCreated"] == true).count();
         assert!(created <= 1, "round {round}: {provisioned:?}");
         world.app.drain().await;
-        assert_eq!(accounts_of(&world), round + 1, "round {round}");
+        assert_eq!(accounts(&world.app), round + 1, "round {round}");
     }
     assert_no_findings(&world.app, "tokens beside provisioning").await;
 }
@@ -219,7 +216,7 @@ async fn an_account_that_deletes_itself_is_not_created_again_by_its_tokens() {
     assert_eq!(socket.close_reason().await.0, 4403);
     for when in ["at once", "after the purge"] {
         assert_eq!(login(&world.app, &token).await, unauthenticated(), "{when}");
-        assert_eq!((found_by(&world.app, "ada").await, accounts_of(&world)), (Value::Null, 0), "{when}");
+        assert_eq!((found_by(&world.app, "ada").await, accounts(&world.app)), (Value::Null, 0), "{when}");
         world.app.drain().await;
     }
     // A token that is issued later is one of a new account.

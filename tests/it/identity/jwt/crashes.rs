@@ -1,5 +1,6 @@
 //! Crashes between any two writes of the first sight of a `sub`: its account is created or not, and the next token works.
 
+use super::super::provision_races::accounts;
 use super::super::{assert_no_findings, confirmed, emails_of, found_by};
 use super::{ISSUER, KeyServer, SigningKey, World, config};
 use crate::support::{CrashProxy, LONG_TIMEOUTS, MailServer, RedisServer, START, SingleServerReason, TestApp, cut_offs};
@@ -56,7 +57,7 @@ impl FirstSight {
 
     /// Asserts that nothing is left of the account that was not created.
     async fn assert_not_created(self, world: &World, when: &str) {
-        assert_eq!(accounts_of(world), 1, "{when}");
+        assert_eq!(accounts(&world.app), 1, "{when}");
         let login = if self == Self::Bare { "user" } else { "ada" };
         let expected = if self == Self::Taken { json!("ada") } else { Value::Null };
         assert_eq!(found_by(&world.app, login).await, expected, "{when}: the login");
@@ -82,12 +83,8 @@ impl FirstSight {
         let identity = &account["identities"][0];
         assert_eq!((&identity["issuer"], &identity["subject"]), (&json!(ISSUER), &json!(SUB)), "{when}");
         assert_eq!(account["hasPassword"], false, "{when}");
-        assert_eq!(accounts_of(world), 2, "{when}: one account of the token");
+        assert_eq!(accounts(&world.app), 2, "{when}: one account of the token");
     }
-}
-
-fn accounts_of(world: &World) -> usize {
-    world.app.redis.keys().iter().filter(|key| key.starts_with("user:")).count()
 }
 
 async fn found(world: &World) -> Option<UserId> {
@@ -142,16 +139,16 @@ async fn crash_at_each_write(first_sight: FirstSight) {
 }
 
 #[tokio::test]
-async fn a_first_sight_with_a_login_and_an_address_may_be_cut_off_anywhere() {
+async fn a_first_sight_with_a_login_and_an_address_may_be_interrupted_at_any_step() {
     crash_at_each_write(FirstSight::Free).await;
 }
 
 #[tokio::test]
-async fn a_first_sight_with_a_taken_login_and_address_may_be_cut_off_anywhere() {
+async fn a_first_sight_with_a_taken_login_and_address_may_be_interrupted_at_any_step() {
     crash_at_each_write(FirstSight::Taken).await;
 }
 
 #[tokio::test]
-async fn a_first_sight_with_bare_claims_may_be_cut_off_anywhere() {
+async fn a_first_sight_with_bare_claims_may_be_interrupted_at_any_step() {
     crash_at_each_write(FirstSight::Bare).await;
 }
