@@ -3,7 +3,6 @@
 mod check;
 mod connection;
 mod context;
-mod definitions;
 mod direct;
 mod enums;
 mod errors;
@@ -20,6 +19,7 @@ mod selection;
 mod render_key;
 mod sized;
 mod subscribe;
+mod type_system;
 mod validation_cache;
 mod validation;
 

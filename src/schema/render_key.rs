@@ -1,16 +1,14 @@
 //! The key by which subscriptions share rendered events: their selection and their viewer, but not the events that they receive.
 
-use super::definitions::{base_name, fields_of, types};
+use super::type_system::{Composite, innermost, type_system};
 use crate::base::ids::UserId;
 use crate::base::request::Request;
 use async_graphql::parser::types::{
-    Directive, DocumentOperations, ExecutableDocument, Field, FieldDefinition, FragmentDefinition, OperationDefinition,
-    Selection, SelectionSet,
+    Directive, DocumentOperations, ExecutableDocument, Field, FragmentDefinition, OperationDefinition, Selection, SelectionSet,
 };
 use async_graphql::{Name, Positioned, Value, Variables};
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
-use std::sync::OnceLock;
 
 /// Types and those of their fields that have the same value for every viewer who can see the event, except for comments that a block hides: events
 /// of threads are rendered for viewers with blocks alone. Any other field, and any other type, makes the key depend on the viewer. A field
@@ -71,20 +69,14 @@ const COMMENT_FIELDS: [&str; 14] = [
 /// The type of the root of subscriptions.
 const ROOT: &str = "Subscription";
 
+/// An object or an interface of the schema.
+fn composite(ty: &str) -> Option<&'static Composite> {
+    type_system().get(ty)?.as_composite()
+}
+
 /// The listed fields of a type.
 fn same_for_all(ty: &str) -> Option<&'static [&'static str]> {
     SAME_FOR_ALL.iter().find(|(listed, _)| *listed == ty).map(|(_, fields)| *fields)
-}
-
-/// The types of the fields of the root and of the listed types, by type and field, read from the schema.
-fn field_types() -> &'static HashMap<String, HashMap<String, String>> {
-    static TYPES: OnceLock<HashMap<String, HashMap<String, String>>> = OnceLock::new();
-    TYPES.get_or_init(|| {
-        let has_row = |name: &str| name == ROOT || same_for_all(name).is_some();
-        let field = |field: FieldDefinition| (field.name.node.to_string(), base_name(&field.ty.node.base));
-        let types = types().filter(|ty| has_row(&ty.name.node));
-        types.map(|ty| (ty.name.node.to_string(), fields_of(ty).into_iter().map(field).collect())).collect()
-    })
 }
 
 /// The render key of a subscription. Two subscriptions with the same key get the same response for the same event and cursor.
@@ -189,7 +181,7 @@ impl<'a> SelectionScan<'a> {
             let listed = ty.and_then(same_for_all);
             self.same_for_all &= listed.is_some_and(|fields| name == "__typename" || fields.contains(&name));
         }
-        let inner = ty.and_then(|ty| field_types().get(ty)?.get(name)).map(String::as_str);
+        let inner = ty.and_then(|ty| Some(innermost(&composite(ty)?.fields.get(name)?.ty).as_str()));
         self.set(&field.selection_set.node, inner);
     }
 
@@ -237,7 +229,7 @@ mod tests {
     #[test]
     fn the_listed_fields_exist_and_do_not_name_the_viewer() {
         for (ty, fields) in SAME_FOR_ALL {
-            let known = field_types().get(ty).unwrap_or_else(|| panic!("no type {ty}"));
+            let known = &composite(ty).unwrap_or_else(|| panic!("no type {ty}")).fields;
             for field in fields {
                 assert!(known.contains_key(*field), "{ty} has no field {field}");
                 assert!(!field.to_lowercase().contains("viewer"), "{ty}.{field}");

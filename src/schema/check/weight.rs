@@ -1,17 +1,17 @@
 //! The factor of a field: how many times its selection can be in the response; and its weight: the cost of the field itself.
 
-use super::super::definitions::{fields_of, types};
+use super::super::type_system::{NamedType, Output, type_system};
 use crate::base::page;
 use crate::base::rate_limits::Limit;
 use crate::domains::ads::{DEFAULT_DAYS, KEYWORDS_BYTES, MAX_DAYS, SNIPPET_BYTES};
 use crate::domains::chats;
 use crate::domains::comments;
 use crate::domains::statuses::MAX_PINS;
-use async_graphql::parser::types::{BaseType, Field, FieldDefinition, TypeKind};
+use async_graphql::parser::types::{BaseType, Field};
 use async_graphql::{Value, Variables};
 use async_graphql_value::Value as Literal;
 use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 /// Lists that are not connections, with their usual number of items: those of the introspection, and lists with a limit of their own.
 const LISTS: [(&str, usize); 16] = [
@@ -123,26 +123,26 @@ fn argument(field: &Field, variables: &Variables, name: &str) -> ArgumentSize {
 }
 
 /// The names of all fields that return a connection, read from the schema, so that no new one is forgotten.
-fn connections() -> &'static HashSet<String> {
-    static NAMES: OnceLock<HashSet<String>> = OnceLock::new();
-    NAMES.get_or_init(|| {
+fn connections() -> &'static HashSet<&'static str> {
+    static NAMES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
         let is_page = |base: &BaseType| matches!(base, BaseType::Named(name) if name.ends_with("Connection"));
-        let pages = fields().filter(|field| is_page(&field.ty.node.base));
-        pages.map(|field| field.name.node.to_string()).collect()
-    })
+        fields().filter(|(_, field)| is_page(&field.ty.base)).map(|(name, _)| name).collect()
+    });
+    &NAMES
 }
 
-/// The fields of all objects of the schema.
-fn fields() -> impl Iterator<Item = FieldDefinition> {
-    types().filter(|ty| matches!(ty.kind, TypeKind::Object(_))).flat_map(fields_of)
+/// The fields of all objects of the schema, by name.
+fn fields() -> impl Iterator<Item = (&'static str, &'static Output)> {
+    let objects = type_system().all().filter_map(NamedType::as_composite).filter(|composite| composite.is_object);
+    objects.flat_map(|object| object.fields.iter().map(|(name, field)| (name.as_str(), field)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::definitions::base_name;
+    use super::super::super::type_system::innermost;
     use super::*;
     use crate::domains::users;
-    use async_graphql::parser::types::TypeDefinition;
+    use async_graphql::parser::types::Type;
     use std::collections::BTreeSet;
 
     /// All fields with texts, and the approximate maximum of their bytes.
@@ -187,11 +187,9 @@ mod tests {
 
     #[test]
     fn every_text_field_has_a_bound_and_a_matching_weight() {
-        let texts: BTreeSet<String> = fields()
-            .filter(|field| base_name(&field.ty.node.base) == "String")
-            .map(|field| field.name.node.to_string())
-            .collect();
-        let bounded: BTreeSet<String> = TEXT_FIELDS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let is_text = |field: &Output| innermost(&field.ty) == "String";
+        let texts: BTreeSet<&str> = fields().filter(|(_, field)| is_text(field)).map(|(name, _)| name).collect();
+        let bounded: BTreeSet<&str> = TEXT_FIELDS.iter().map(|(name, _)| *name).collect();
         assert_eq!(texts, bounded, "add the bound of a text here, and to `LONG_TEXT_FIELDS` if it exceeds {POINT} bytes");
         for (name, bytes) in TEXT_FIELDS {
             assert_eq!(weight(name), 1 + bytes / POINT, "{name}");
@@ -218,13 +216,11 @@ mod tests {
 
     #[test]
     fn every_list_of_objects_has_a_usual_number_of_items() {
-        let has_fields = |ty: &TypeDefinition| !matches!(ty.kind, TypeKind::Scalar | TypeKind::Enum(_));
-        let objects: HashSet<String> = types().filter(has_fields).map(|ty| ty.name.node.to_string()).collect();
-        let is_list = |base_type: &BaseType| matches!(base_type, BaseType::List(_)) && objects.contains(&base_name(base_type));
-        let lists: BTreeSet<String> =
-            fields().filter(|field| is_list(&field.ty.node.base)).map(|field| field.name.node.to_string()).collect();
-        let is_counted = |name: &&String| LISTS.iter().any(|(list, _)| list == name) || NOT_LISTED.contains(&name.as_str());
-        let forgotten: Vec<&String> = lists.iter().filter(|name| !is_counted(name)).collect();
+        let is_object = |ty: &Type| type_system().named(ty).is_some_and(|ty| ty.as_composite().is_some());
+        let is_list = |ty: &Type| matches!(ty.base, BaseType::List(_)) && is_object(ty);
+        let lists: BTreeSet<&str> = fields().filter(|(_, field)| is_list(&field.ty)).map(|(name, _)| name).collect();
+        let is_counted = |name: &&str| LISTS.iter().any(|(list, _)| list == name) || NOT_LISTED.contains(name);
+        let forgotten: Vec<&str> = lists.iter().copied().filter(|name| !is_counted(name)).collect();
         assert_eq!(forgotten, [""; 0], "add them to `LISTS`: they cost as one item");
         for name in NOT_LISTED {
             assert!(lists.contains(name), "no field {name} is a list of objects");

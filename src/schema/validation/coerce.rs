@@ -1,9 +1,9 @@
 //! Coerces variables to their types (CoerceVariableValues) before execution.
 
+use super::super::type_system::{Inputs, Kind, NamedType, TypeSystem, type_system};
 use super::NonNullPosition;
 use super::errors::did_you_mean;
 use super::scalars::{as_integer, check_scalar, describe};
-use super::types::{Inputs, Kind, NamedType, TypeSystem, type_system};
 use crate::schema::execute::{MAX_ERRORS, set_code, shorten};
 use async_graphql::indexmap::IndexMap;
 use async_graphql::parser::types::{BaseType, Type, VariableDefinition};

@@ -1,8 +1,8 @@
 //! Rules of selections: FieldsOnCorrectType, ScalarLeafs, KnownArgumentNames, UniqueArgumentNames, ProvidedRequiredArguments, KnownDirectives,
 //! UniqueDirectivesPerLocation, KnownFragmentNames, PossibleFragmentSpreads.
 
+use super::super::type_system::{Input, InputPosition, Inputs, Kind, NamedType, TypeSystem};
 use super::errors::did_you_mean;
-use super::types::{Input, InputPosition, Inputs, Kind, NamedType, TypeSystem};
 use super::{DefinitionUsages, Usage, Validator};
 use async_graphql::parser::types::{
     BaseType, Directive, DirectiveLocation, Field, InlineFragment, Selection, SelectionSet, Type,

@@ -14,7 +14,6 @@ mod errors;
 mod fields;
 mod overlap;
 mod scalars;
-mod types;
 mod values;
 mod variables;
 
@@ -22,13 +21,13 @@ pub(super) use coerce::coerce;
 pub(super) use duplicates::position;
 pub(super) use variables::NonNullPosition;
 
+use super::type_system::{InputPosition, TypeSystem, type_system};
 use async_graphql::parser::types::{
     DirectiveLocation, ExecutableDocument, FragmentDefinition, OperationDefinition, OperationType,
 };
 use async_graphql::{Name, Pos, Positioned, ServerError};
 use errors::Errors;
 use std::collections::{HashMap, HashSet};
-use types::{InputPosition, TypeSystem, type_system};
 
 /// The validation of one document.
 struct Validator<'a> {

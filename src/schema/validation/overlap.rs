@@ -1,8 +1,8 @@
 //! OverlappingFieldsCanBeMerged: fields of one response key must be one field. Each field of a group is compared to the first one, so that the time
 //! is linear in the size of the document, not quadratic.
 
+use super::super::type_system::{NamedType, Output};
 use super::Validator;
-use super::types::{NamedType, Output};
 use async_graphql::Pos;
 use async_graphql::parser::types::{BaseType, Field, Selection, SelectionSet, Type};
 use async_graphql_value::Value;

@@ -1,9 +1,9 @@
 //! Literals against the types of their positions (ValuesOfCorrectType). Variables in them are checked by their uses.
 
+use super::super::type_system::{Inputs, Kind, NamedType};
 use super::Validator;
 use super::errors::did_you_mean;
 use super::scalars::{check_scalar, describe};
-use super::types::{Inputs, Kind, NamedType};
 use async_graphql::parser::types::{BaseType, Type};
 use async_graphql::{Name, Pos, Value as Constant};
 use async_graphql_value::Value;

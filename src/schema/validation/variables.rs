@@ -28,7 +28,7 @@ impl<'a> Validator<'a> {
             self.directives(&definition.directives, DirectiveLocation::VariableDefinition, found);
             let ty = &definition.var_type;
             match self.types.named(&ty.node) {
-                None => self.unknown_type(super::types::innermost(&ty.node), ty.pos),
+                None => self.unknown_type(super::super::type_system::innermost(&ty.node), ty.pos),
                 Some(named) if !named.is_input() => {
                     self.errors.push(&[ty.pos], || format!("Variable \"${name}\" cannot be non-input type \"{}\".", ty.node));
                 }

@@ -91,7 +91,7 @@ impl Report {
     fn start(&self) -> String {
         let socket = self.socket.as_ref().expect("it was measured");
         format!(
-            "From the start of a server with a loaded store to its first complete home page: {:.0} ms. Resident memory after that response: {:.1} MiB.\n",
+            "From the start of a server with a loaded store to its first complete home page: {:.0} ms. Resident memory after that, an idle second and one more home page: {:.1} MiB.\n",
             socket.start_ms, socket.idle_mib
         )
     }

@@ -21,10 +21,10 @@ local function fetch()
   local recent = {}
   for number in string.gmatch(it[8], '%d+') do table.insert(recent, number) end
   local newest, lowest = tonumber(it[2]), tonumber(it[3])
-  -- `lowest` is the lowest row that is stored as readable, `oldest` the lowest that can be read now. Rows up to `removed` are deleted, those up to `trimmed`
-  -- were taken by retention. Up to `seen` all members have seen the rows: the oldest of these since `since`, or 0. `first_bit` is the row of the first bit of
-  -- the texts. `ends` has the memberships that have
-  -- ended, until that is published: row, account, who has ended it or 0 for a request, time.
+  -- `lowest` is the lowest row that is stored as readable, `oldest` the lowest that can be read now. Rows up to `removed` are deleted, those up to
+  -- `trimmed` were taken by retention. All members have seen the rows up to `seen`: the oldest of these since `since`, or 0. `first_bit` is the row of
+  -- the first bit of the texts. `ends` has the memberships that have ended, until that is published: row, account, who has ended it or 0 for a
+  -- request, time.
   return {
     lowest = lowest, oldest = math.max(lowest, newest - KEPT + 1), days = it[14] or '-', removed = tonumber(it[15] or 0),
     trimmed = tonumber(it[16] or 0), seen = tonumber(it[17] or 0), since = tonumber(it[18] or 0), first_bit = tonumber(it[19] or 0),

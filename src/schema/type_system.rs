@@ -1,4 +1,4 @@
-//! The type system for validation, read from the server's SDL.
+//! The type system, read from the SDL: for validation, and for rules that follow from the schema, so that no new field is forgotten.
 
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{
@@ -149,6 +149,10 @@ impl TypeSystem {
 
     pub(super) fn get(&self, name: &str) -> Option<&NamedType> {
         self.types.get(name)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &NamedType> {
+        self.types.values()
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
