@@ -5,7 +5,7 @@ use super::token;
 /// The most characters of an id.
 const MAX_CHARACTERS: usize = 200;
 
-/// The id of an account in another system: 1 to 200 visible ASCII characters. Case counts.
+/// The id of an account in another system: 1 to 200 visible ASCII characters, case-sensitive.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExternalId(String);
 

@@ -33,7 +33,7 @@ named_enum! {
         Old = "old",
         /// The newest first.
         New = "new",
-        /// The most likes first; of equal ones the newest.
+        /// Most likes first; newer first at equal counts.
         Likes = "likes",
     } default Old
 }

@@ -129,7 +129,7 @@ object! {
 /// A tag.
 pub struct TagObject(pub TagId);
 
-/// A tag: one or several words with `#` in front, by which statuses are found. Tags that differ only in case or in the form of letters are one tag.
+/// A tag: a word with `#` in front, by which statuses are found. Tags that differ only in case or in the form of letters are one tag.
 #[Object(name = "Tag")]
 impl TagObject {
     /// Global id, accepted by `node`. It depends on the name alone.

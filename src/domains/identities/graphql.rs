@@ -12,7 +12,7 @@ use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, Si
 /// An account of another system.
 pub struct IdentityObject(pub Identity);
 
-/// An account of another system to which the viewer's account belongs.
+/// An account of another system to which the viewer's account is linked.
 #[Object(name = "Identity")]
 impl IdentityObject {
     /// Issuer of its JWTs. Null before the first JWT was used.
@@ -25,7 +25,7 @@ impl IdentityObject {
         Text(&self.0.subject)
     }
 
-    /// Time when the account got the id.
+    /// Time at which the account was linked.
     async fn linked_at(&self) -> DateTime {
         DateTime(self.0.linked_at)
     }
@@ -34,7 +34,7 @@ impl IdentityObject {
 /// Input of `provisionUser`. Fields that are omitted have their defaults in a new account, and do not change in an existing one.
 #[derive(InputObject)]
 struct ProvisionUserInput {
-    /// Id of the account in the other system: 1 to 200 visible ASCII characters. Case counts.
+    /// Id of the account in the other system: 1 to 200 visible ASCII characters, case-sensitive.
     external_id: String,
     /// Login: 1 to 30 letters A-Z, digits and underscores. Default for a new account: the letters, digits and underscores of `externalId`, at most 24,
     /// or `user`; followed by an underscore and five characters if it is taken. For an existing account, another login is a change as by `changeLogin`,
@@ -44,8 +44,9 @@ struct ProvisionUserInput {
     name: Option<String>,
     /// Mail address. Null removes the confirmed and the pending one. An address that is confirmed or pending already stays as it is.
     email: MaybeUndefined<String>,
-    /// Whether `email` is confirmed, or the pending address if `email` is omitted. It fails with `EMAIL_TAKEN` if another account has confirmed it. Default:
-    /// false, then the address is pending until the link that is sent to it was followed. An account's confirmed address stays confirmed.
+    /// Whether `email` is confirmed, or the pending address if `email` is omitted. Fails with `EMAIL_TAKEN` if another account has confirmed the
+    /// address. Default: false, then a link is sent to the address, which is pending until `confirmEmail` confirms it. An account's confirmed address
+    /// stays confirmed.
     is_email_confirmed: Option<bool>,
     /// URL of the avatar: absolute https without a user name and a password, at most 2,000 bytes. Null clears it.
     avatar_url: MaybeUndefined<String>,
@@ -125,8 +126,8 @@ pub struct IdentityMutation;
 
 #[Object]
 impl IdentityMutation {
-    /// Creates the account of a user of another system, or brings it up to date. The same external id is the same account. The account has no password: its
-    /// user gets sessions by `issueSession`, or sets a password by `requestPasswordReset`. If anything is refused, nothing changes. Requires a server key
+    /// Creates the account of a user of another system, or updates it. An external id identifies one account. The account has no password: its user
+    /// gets sessions by `issueSession`, or sets a password by `requestPasswordReset`. If any field is refused, nothing changes. Requires a server key
     /// with the scope `users`.
     async fn provision_user(
         &self,

@@ -13,7 +13,7 @@ pub(super) fn external_id(digest: &str) -> String {
     format!("external_id:{{{digest}}}")
 }
 
-/// HASH `subject issuer linked revoked`: the external id of an account; the issuer of its JWTs, missing before the first one; when the account got the id, in
+/// HASH `subject issuer linked revoked`: the external id of an account; the issuer of its JWTs, missing before the first one; when the account was linked, in
 /// ms since the epoch; and the time up to which its JWTs are revoked, in ms, missing before the first revocation. No time to live: until the account is
 /// deleted.
 pub(super) fn identity(id: UserId) -> String {

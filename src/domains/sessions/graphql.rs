@@ -36,7 +36,7 @@ impl SessionObject {
         self.session.id.global().into()
     }
 
-    /// Time of the log-in.
+    /// Time at which the session began.
     async fn created_at(&self) -> DateTime {
         DateTime(self.session.id.time())
     }
@@ -46,7 +46,7 @@ impl SessionObject {
         DateTime(self.session.last_used_at)
     }
 
-    /// User-Agent header of the log-in. Null if it was missing.
+    /// User-Agent header of the log-in, or `userAgent` of `issueSession`. Null if it was missing.
     async fn user_agent(&self) -> Option<Text<'_>> {
         Some(self.session.agent.as_str()).filter(|agent| !agent.is_empty()).map(Text)
     }

@@ -41,7 +41,7 @@ named_enum! {
     pub enum AuthenticationMethod {
         /// With the account's password: by `signUp` or `logIn`.
         Password = "password",
-        /// With the link of a message: by `resetPassword`.
+        /// With the link that `requestPasswordReset` has sent: by `resetPassword`.
         Reset = "reset",
         /// By a backend with a server key: by `issueSession`.
         Key = "key",

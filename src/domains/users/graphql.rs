@@ -65,7 +65,7 @@ object! {
         /// Whether the account is private: only its followers and friends see its statuses, its followers and the accounts that it follows.
         "isPrivate" is_private: bool = user.is_private;
 
-        /// Time of the sign-up.
+        /// Time of creation.
         "createdAt" created_at: DateTime = DateTime(user.signed_up);
 
         /// Number of followers.
@@ -309,7 +309,8 @@ pub struct SignUpInput {
     pub name: String,
     /// Password: 8 to 128 characters without a space at either end. Stored as a hash.
     pub password: String,
-    /// Mail address. It is pending until the link that is sent to it was followed: `confirmEmail`. Whether another account has it does not change the response.
+    /// Mail address. A link is sent to it, and it is pending until `confirmEmail` confirms it. Whether another account has it does not change the
+    /// response.
     pub email: Option<String>,
 }
 

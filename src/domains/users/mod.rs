@@ -18,7 +18,7 @@
 //! later, and then withdraws the claim. A request for a login with a claim that is ten seconds old does the same. A text mentions the account that had the
 //! login when the text was written.
 //!
-//! **Mail addresses.** An address is pending until its link was followed; any number of accounts can wait for one. At its confirmation it is claimed under its
+//! **Mail addresses.** An address is pending until its link is followed; any number of accounts can wait for one. At its confirmation it is claimed under its
 //! digest, then a script on the account's tag makes the change if the version of the account's address is still the one that was read: the commit. An address
 //! that was pending before another account's confirmation is no longer pending: both name a confirmation. A token has the id of its account and 192 random
 //! bits, is made when its message is handed over, and only its digest is stored.

@@ -42,7 +42,7 @@ pub use provisioning::{AccountRecord, change_account, check_account, create_acco
 /// Creates an account, and charges the client's address, if there is one. Of concurrent sign-ups with one login, ignoring case, exactly one succeeds.
 ///
 /// Two charges, a read, a journal entry, one claim, one pipeline, a second read, and one password hash. A taken login costs the charge and the
-/// first read. An e-mail address is pending until its link was followed: one more read and journal entry, whether or not another account has it.
+/// first read. An e-mail address is pending until its link is followed: one more read and journal entry, whether or not another account has it.
 ///
 /// # Errors
 /// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, `INVALID_EMAIL`, all that apply; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes

@@ -29,8 +29,8 @@ pub struct ExplainQuery;
 
 #[Object]
 impl ExplainQuery {
-    /// Explains whether an ad of a campaign would be shown now for such an ad request, and why not. Counts no impression. Null for a campaign that is
-    /// not the viewer's. Requires a session.
+    /// Explains whether an ad of a campaign would be shown now for an ad request with these arguments, and why not. Counts no impression. Null for a
+    /// campaign that is not the viewer's. Requires a session.
     async fn explain_ad(
         &self,
         ctx: &Context<'_>,

@@ -61,7 +61,7 @@ struct UpdateCampaignInput {
     budget: Option<Decimal>,
     /// New daily budget. Null removes it. The spend of today counts against it.
     daily_budget: MaybeUndefined<Decimal>,
-    /// New start. Null: now. A future start suspends a running campaign until then.
+    /// New start. Null: now. A running campaign with a start in the future is not served until then: its state is `SCHEDULED`.
     starts_at: MaybeUndefined<DateTime>,
     /// New end, in the future. Null removes it. A later end makes an ended campaign run again.
     ends_at: MaybeUndefined<DateTime>,

@@ -76,7 +76,7 @@ impl AccountObject {
         self.user.age_audience
     }
 
-    /// Accounts of other systems to which the account belongs. At most one.
+    /// Accounts of other systems to which the account is linked. At most one.
     async fn identities(&self, ctx: &Context<'_>) -> Result<List<IdentityObject>> {
         let identity = Box::pin(identities::service::identity(&request(ctx)?.app, self.user.id)).await?;
         Ok(List(identity.into_iter().map(IdentityObject).collect()))

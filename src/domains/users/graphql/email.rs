@@ -11,7 +11,7 @@ use async_graphql::{Context, InputObject, MaybeUndefined, Object, Result};
 /// Input of `changeEmail`.
 #[derive(InputObject)]
 struct ChangeEmailInput {
-    /// New mail address. It is pending until its link was followed. Null removes the confirmed and the pending address.
+    /// New mail address. It is pending until `confirmEmail` confirms it. Null removes the confirmed and the pending address.
     email: MaybeUndefined<String>,
     /// Password of the viewer. A wrong one fails with `WRONG_CREDENTIALS`.
     password: String,
@@ -73,10 +73,10 @@ pub struct EmailMutation;
 
 #[Object]
 impl EmailMutation {
-    /// Requests another mail address for the viewer's account, or removes its addresses. The link in the message confirms it (`confirmEmail`); until then the
-    /// confirmed address stays valid, and gets a message about the request. A request for the confirmed address drops the pending one. Whether another account
-    /// has the address does not change the response. A wrong password is counted as a failed log-in. Fails with `FORBIDDEN` if the account has no password.
-    /// Requires a session.
+    /// Requests another mail address for the viewer's account, or removes its addresses. A link is sent to the new address, which is pending until
+    /// `confirmEmail` confirms it; until then the confirmed address stays valid. A message about the request is sent to the confirmed address. A
+    /// request for the confirmed address drops the pending one. Whether another account has the address does not change the response. A wrong
+    /// password is counted as a failed log-in. Fails with `FORBIDDEN` if the account has no password. Requires a session.
     async fn change_email(
         &self,
         ctx: &Context<'_>,

@@ -95,7 +95,7 @@ pub(super) async fn find_confirmed(app: &App, address: &EmailDigest) -> Result<O
     Ok(holder.zip(confirmed.map(|(_, confirmation)| confirmation)))
 }
 
-/// Requests another address for an account after a check of its password, or removes its addresses. A new address is pending until its link was followed; the
+/// Requests another address for an account after a check of its password, or removes its addresses. A new address is pending until its link is followed; the
 /// confirmed one gets a message. A request for the confirmed address drops the pending one. The check of the password, up to three reads, the journal, and one
 /// or two scripts, whether or not an account has the new address.
 ///
