@@ -57,33 +57,35 @@
 //! **Unread.** The count is that of the bits above the seen position: the member's own texts are never above it. In a group, the texts of accounts that a
 //! block separates from the member are subtracted ([`service::unread_count`]).
 //!
-//! **Retention.** The lowest row that can be read is stored, or follows from the newest one and `--messages-kept`: every script computes it, so that a row past
-//! that bound cannot be read by anyone from its commit on. The script that changes a position also stores up to which row all members have seen the chat, with
-//! the end of a span of 55 minutes: a row is never deleted early, and at most an hour late. Rows that nobody can read any more, since all members have deleted
-//! their history or have joined later, are deleted at once. A sweep finds chats by the schedules, makes rows unreadable, then deletes them, a thousand in a
-//! pass, the lowest first. A step that is repeated finds the rows deleted. A schedule may name a chat too early, never too late: a change puts the chat there
-//! before its entry of the journal is acknowledged, only earlier; the sweep replaces what it has read, then reads the chat again ([`service::sweep`]).
+//! **Retention.** The lowest row that can be read is stored, or follows from the newest one and `--messages-kept`: every script computes it, so that
+//! a row past that bound cannot be read by anyone from its commit on. The script that changes a position also stores up to which row all members have
+//! seen the chat, with the end of a span of 55 minutes: a row is never deleted early, and at most an hour late. Rows that nobody can read any more,
+//! since all members have deleted their history or have joined later, are deleted at once. A sweep finds chats by the schedules, makes rows
+//! unreadable, then deletes them, a thousand in a pass, the lowest first. A step that is repeated finds the rows deleted. A schedule may name a chat
+//! too early, never too late: a change moves the chat only to an earlier time, before its journal entry is acknowledged; the sweep replaces the entry
+//! that it has read, then reads the chat again ([`service::sweep`]).
 //!
 //! **Pairs.** The tag of the account with the lower id decides which chat two accounts have. For the other account the chat does not exist before its first
 //! text: until then its membership is `Unstarted`.
 //!
-//! **Events.** A step after the response publishes the changes to the event log, as references ([`crate::platform::events`]). The log has each row once,
-//! in the order of the chat; the chat stores up to which row all are published, so that the workers publish what a process that died has not. The end of a
-//! membership is an event of its own, for that account alone, which can read no row any more. It is appended in one step with the event of its row; the chat
-//! stores it until then. The entry of a change in the journal contains the other events of the change. Positions of members, mutes and the archive are
-//! published without an entry: a crash may lose their events. What an event shows is read at delivery ([`service::load_event`]).
+//! **Events.** A step after the response publishes the changes to the event log, as references ([`crate::platform::events`]). The log has each row
+//! once, in the order of the chat; the chat stores up to which row all are published, so that the workers publish the rows that a dead process has
+//! not published. The end of a membership is an event of its own, for that account alone, which can read no row any more. It is appended in one step
+//! with the event of its row; the chat stores it until then. The entry of a change in the journal contains the other events of the change. Positions
+//! of members, mutes and the archive are published without an entry: a crash may lose their events. The objects of an event are loaded at delivery
+//! ([`service::load_event`]).
 //!
 //! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. A chat has all rows from its last deleted one to its newest. Every chat
 //! that names an account is in its `chat_states` or its `chats_former`, so that its deletion finds them. A list has a chat if, and only if, `chat_states` says
 //! so.
 //!
-//! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that it settles all of them: some 17 commands each,
-//! which a worker does after the response. The request that has changed the group pays for them as for its own work in the store. What changes nothing
-//! settles nobody once the lists agree.
+//! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that it settles all of them: some 17 commands
+//! each, which a worker does after the response. The request that has changed the group is charged for them as for its own work in the store. A
+//! request that changes nothing settles no lists, if they agree with the chat.
 //!
-//! **Costs.** A text in a chat of two: the chat, the accounts, a journal entry, the commit, the blocks, two lists; after the response two scripts that publish
-//! it. A page of chats with their newest rows,
-//! counts and positions: one read of rows, one pipeline of scripts, one of accounts. The number of unread chats: one script.
+//! **Costs.** A text in a chat of two: the chat, the accounts, a journal entry, the commit, the blocks, two lists; after the response two scripts
+//! that publish it. A page of chats with their newest rows, counts and positions: one read of rows, one pipeline of scripts, one of accounts. The
+//! number of unread chats: one script.
 
 pub mod audit;
 mod graphql;

@@ -53,8 +53,8 @@ pub async fn settle_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> 
 
 /// Settles the lists of members whose relations have changed.
 async fn settle_changed(app: &App, chat: ChatId, users: &[UserId]) -> Result<(), Error> {
-    match store::states(ChatDb::of(app), chat, users, true).await? {
-        Ok((_, states)) => settle::settle_states(app, chat, &states, false).await,
+    match store::read_states(ChatDb::of(app), chat, users, true).await? {
+        Ok((_, states)) => settle::settle_lists(app, chat, &states, false).await,
         Err(_) => Ok(()),
     }
 }

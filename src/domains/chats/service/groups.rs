@@ -84,7 +84,7 @@ async fn create_once(app: &App, loaders: &Loaders, (id, viewer): (u64, UserId), 
     let lease = journal::begin(app, Task::chat_change(id, events.clone())).await?;
     let chat = NewChat { kind: ChatKind::Group, name, history: new.history, members: &members };
     store::create(app.db(), id, &chat).await?;
-    match store::states(ChatDb::of(app), id, &[viewer], false).await? {
+    match store::read_states(ChatDb::of(app), id, &[viewer], false).await? {
         Ok((_, states)) => {
             let states = ChatSnapshot { unsettled: members.len() as u64, ..states };
             settle::finish(app, lease, id, &states, events).await?;
@@ -250,7 +250,8 @@ pub async fn remove_member(app: &App, loaders: &Loaders, viewer: UserId, chat: &
     let user = UserId::from_global(user).ok_or_else(|| refusal(StepRefusal::TargetNotMember))?;
     // No journal entry is written for an account that is no member.
     let is_member = |states: &ChatSnapshot| states.members.iter().any(|snapshot| snapshot.member.is_some());
-    if !store::states(ChatDb::of(app), chat, &[user], false).await?.is_ok_and(|(_, states)| is_member(&states)) && user != viewer
+    if !store::read_states(ChatDb::of(app), chat, &[user], false).await?.is_ok_and(|(_, states)| is_member(&states))
+        && user != viewer
     {
         return Err(refusal(StepRefusal::TargetNotMember));
     }

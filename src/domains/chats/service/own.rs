@@ -36,7 +36,7 @@ pub(super) async fn change(app: &App, viewer: UserId, chat: ChatId, change: Memb
     let lease = journal::begin_deletion(app, Task::ChatMember { chat, user: viewer }).await?;
     match store::change_member(ChatDb::of(app), chat, viewer, change).await? {
         Ok((_, states)) => {
-            settle::settle_states(app, chat, &states, true).await?;
+            settle::settle_lists(app, chat, &states, true).await?;
             publish_change(app, lease, viewer, chat, change, &states).await;
             Ok(chat)
         }
@@ -142,8 +142,8 @@ pub async fn archive(app: &App, loaders: &Loaders, viewer: UserId, chat: &str, i
 
 /// Makes the viewer's lists agree with a chat. A script and the lists.
 async fn settle_own(app: &App, viewer: UserId, chat: ChatId) -> Result<(), Error> {
-    match store::states(ChatDb::of(app), chat, &[viewer], false).await? {
-        Ok((_, states)) => settle::settle_states(app, chat, &states, true).await,
+    match store::read_states(ChatDb::of(app), chat, &[viewer], false).await? {
+        Ok((_, states)) => settle::settle_lists(app, chat, &states, true).await,
         Err(_) => Ok(()),
     }
 }

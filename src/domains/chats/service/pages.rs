@@ -42,7 +42,7 @@ pub async fn chats(
     args: &PageArgs,
 ) -> Result<Page<Arc<ChatView>>, Error> {
     let request = args.check(&app.cursors().await?, chats_id(viewer, filter))?;
-    page::read_page(&ChatListing { app, loaders, viewer, list: Listed::Chats(filter) }, request).await
+    page::read_page(&ChatListing { app, loaders, viewer, list: ListingKind::Chats(filter) }, request).await
 }
 
 /// A page of the viewer's requests, the newest activity first. As [`chats`].
@@ -51,7 +51,7 @@ pub async fn chats(
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn requests(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs) -> Result<Page<Arc<ChatView>>, Error> {
     let request = args.check(&app.cursors().await?, requests_id(viewer))?;
-    page::read_page(&ChatListing { app, loaders, viewer, list: Listed::Requests }, request).await
+    page::read_page(&ChatListing { app, loaders, viewer, list: ListingKind::Requests }, request).await
 }
 
 /// The number of chats of a list. One command.
@@ -89,9 +89,9 @@ pub async fn count_unread_chats(app: &App, viewer: UserId) -> Result<u64, Error>
     Ok(count)
 }
 
-/// Which chats are listed.
+/// The list of chats that a page is read from.
 #[derive(Clone, Copy)]
-enum Listed {
+enum ListingKind {
     Chats(ChatFilter),
     Requests,
 }
@@ -100,7 +100,7 @@ struct ChatListing<'a> {
     app: &'a App,
     loaders: &'a Loaders,
     viewer: UserId,
-    list: Listed,
+    list: ListingKind,
 }
 
 impl PageSource for ChatListing<'_> {
@@ -108,8 +108,8 @@ impl PageSource for ChatListing<'_> {
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         match self.list {
-            Listed::Chats(filter) => lists::list(self.app.db(), self.viewer, filter, windows).await,
-            Listed::Requests => lists::requests(self.app.db(), self.viewer, windows).await,
+            ListingKind::Chats(filter) => lists::list(self.app.db(), self.viewer, filter, windows).await,
+            ListingKind::Requests => lists::requests(self.app.db(), self.viewer, windows).await,
         }
     }
 
@@ -124,7 +124,7 @@ pub type MessagePage = Page<ShownMessage>;
 /// A page of the rows of a chat, the newest first, with their numbers as positions; or those around a number. The rows in one pipeline.
 ///
 /// # Errors
-/// `BAD_USER_INPUT` for the page's arguments, and for `around` with others than `first`.
+/// `BAD_USER_INPUT` for the page's arguments, and for `around` with another argument than `first`.
 pub async fn messages(
     app: &App,
     loaders: &Loaders,
@@ -198,7 +198,8 @@ impl PageSource for MessageListing<'_> {
     }
 }
 
-/// The newest row of a chat that the viewer has; `None` if the viewer can read none. It is delivered with that. As [`super::find_message`].
+/// The newest row of a chat that the viewer has; `None` if the viewer can read none. Raises the delivery position of the viewer. As
+/// [`super::find_message`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

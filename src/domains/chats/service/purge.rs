@@ -78,12 +78,12 @@ pub async fn settle_member(app: &App, chat: ChatId, user: UserId, progress: Prog
         }
         return Ok(below.map(|below| Progress { below, ..progress }));
     }
-    match store::states(ChatDb::of(app), chat, &[user], false).await? {
+    match store::read_states(ChatDb::of(app), chat, &[user], false).await? {
         Ok((_, mut states)) => {
             if progress.is_restarted {
                 states = settle::raise_version_above_lists(app, chat, states, &[user]).await?;
             }
-            settle::settle_states(app, chat, &states, true).await?;
+            settle::settle_lists(app, chat, &states, true).await?;
             publish::publish(app, chat, &[ChatEvent::Changed(user)]).await?;
             requests::decline_overflow(app, user, chat).await?;
             requests::decline_blocked(app, user, chat, &states).await?;
@@ -108,7 +108,7 @@ pub async fn repair_member(app: &App, chat: ChatId, user: UserId) -> Result<(), 
 
 /// Ends the membership of a deleted account. Returns whether the chat still exists.
 async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
-    let states = match store::states(ChatDb::of(app), chat, &[user], false).await? {
+    let states = match store::read_states(ChatDb::of(app), chat, &[user], false).await? {
         Ok((_, states)) => states,
         Err(refusal) => return Ok(!matches!(refusal, StepRefusal::ChatEnded(_))),
     };
@@ -144,7 +144,7 @@ async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u
     if to <= newest / BUCKET {
         return Ok(Some(to));
     }
-    if let Ok((_, states)) = store::states(ChatDb::of(app), chat, &[], false).await?
+    if let Ok((_, states)) = store::read_states(ChatDb::of(app), chat, &[], false).await?
         && states.kind == ChatKind::Direct
         && let Some(other) = states.pair.iter().find(|other| **other != user)
     {
@@ -163,9 +163,9 @@ async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u
 async fn purge_member(app: &App, chat: ChatId, user: UserId) -> Result<PurgeMemberResult, Error> {
     let result = store::purge::purge_member(ChatDb::of(app), chat, user, users::UNUSED_USER_ID).await?;
     if let PurgeMemberResult::Peer(other) = result
-        && let Ok((_, states)) = store::states(ChatDb::of(app), chat, &[other], false).await?
+        && let Ok((_, states)) = store::read_states(ChatDb::of(app), chat, &[other], false).await?
     {
-        settle::settle_states(app, chat, &states, true).await?;
+        settle::settle_lists(app, chat, &states, true).await?;
     }
     Ok(result)
 }

@@ -1,5 +1,5 @@
-//! Retention: rows that are seen by all for long enough, rows past the most that a chat keeps, and rows that nobody can read any more are deleted in the
-//! background. Any number of processes may do this at once.
+//! Retention: deletes rows in the background that all members have seen for long enough, rows beyond the maximum number of rows of a chat, and rows
+//! that nobody can read any more. Any number of processes may do this at once.
 
 use super::super::model::{ChatRetentionState, MAX_DAYS};
 use super::super::store::retention::{self as store, DueChat, RetentionLimits};
@@ -18,8 +18,8 @@ const ROWS: u64 = 1_000;
 /// Chats of each part of a schedule that are trimmed at once.
 const CHATS: usize = 20;
 
-/// Sets for how many days rows stay that all members have seen; `None` for those of the server. The same number changes nothing. A charge, the journal, the
-/// commit, and the schedules; the event is published after the response.
+/// Sets the number of days for which rows that all members have seen are kept; `None` for the setting of the server. The same number changes nothing.
+/// A charge, the journal, the commit, and the schedules; the event is published after the response.
 ///
 /// # Errors
 /// `INVALID_INPUT` outside 0 to 365; `NOT_FOUND` for the chat; `FORBIDDEN` in a group for others than its owner; `RATE_LIMITED`.
@@ -61,16 +61,16 @@ fn check_days(days: i64) -> Result<u64, UserError> {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn sweep(app: &App) -> Result<usize, Error> {
     let config = app.config();
-    let kept = RetentionLimits { rows: config.messages_kept, days: config.messages_days_after_seen };
+    let limits = RetentionLimits { rows: config.messages_kept, days: config.messages_days_after_seen };
     let mut trimmed = 0;
-    for due in store::due(app.db(), kept, app.now(), CHATS).await? {
-        match trim(app, due, kept).await {
+    for due in store::find_due(app.db(), limits, app.now(), CHATS).await? {
+        match trim(app, due, limits).await {
             Ok(()) => trimmed += 1,
             // The entry of the schedule stays: the next sweep continues.
             Err(error) if !matches!(error, Error::Internal(..)) => return Err(error),
             Err(error) => {
                 tracing::warn!(%error, chat = due.chat.0, "a chat could not be trimmed; it is tried again later");
-                store::postpone(app.db(), due, kept, app.now()).await?;
+                store::postpone(app.db(), due, limits, app.now()).await?;
             }
         }
     }
@@ -78,9 +78,9 @@ pub async fn sweep(app: &App) -> Result<usize, Error> {
 }
 
 /// One pass over a chat. The chat stays in the schedules for messages that are not deleted yet.
-async fn trim(app: &App, due: DueChat, kept: RetentionLimits) -> Result<(), Error> {
+async fn trim(app: &App, due: DueChat, limits: RetentionLimits) -> Result<(), Error> {
     let chat = due.chat;
-    let Some((before, is_unsettled)) = store::trim(ChatDb::of(app), chat, kept.days).await? else {
+    let Some((before, is_unsettled)) = store::trim(ChatDb::of(app), chat, limits.days).await? else {
         return store::unschedule(app.db(), chat).await;
     };
     if is_unsettled {
@@ -93,7 +93,7 @@ async fn trim(app: &App, due: DueChat, kept: RetentionLimits) -> Result<(), Erro
     store::schedule(app.db(), chat, &after).await?;
     store::reschedule(app.db(), due, after.score(due.schedule)).await?;
     // A change since the chat was read has found the entry that was there before.
-    match store::trim(ChatDb::of(app), chat, kept.days).await? {
+    match store::trim(ChatDb::of(app), chat, limits.days).await? {
         Some((now, _)) => store::schedule(app.db(), chat, &now).await,
         None => store::unschedule(app.db(), chat).await,
     }

@@ -29,12 +29,12 @@ pub struct NewMessage {
     pub idempotency_key: Option<String>,
 }
 
-/// Sends a text. Everybody who can read the chat can read it when this returns; the lists of the sender, and of the other in a direct chat, agree with it.
-/// A charge, the chat, the accounts, the journal, the commit, a read of the blocks and the lists; two more scripts with an idempotency key.
+/// Sends a text. On return all members can read it, and the lists of the sender, and of the other account of a direct chat, are settled. A charge,
+/// the chat, the accounts, the journal, the commit, a read of the blocks and the lists; two more scripts with an idempotency key.
 ///
 /// # Errors
-/// `INVALID_MESSAGE`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `NOT_FOUND` for a chat or a text to reply to; `FORBIDDEN` while a block exists, or if the other
-/// does not want to be written to; `LIMIT_REACHED` for the fourth text before acceptance; `RATE_LIMITED`.
+/// `INVALID_MESSAGE`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `NOT_FOUND` for a chat or a text to reply to; `FORBIDDEN` while a block exists, or if
+/// the other account accepts no chats from the viewer; `LIMIT_REACHED` for the fourth text before acceptance; `RATE_LIMITED`.
 pub async fn send(app: &App, loaders: &Loaders, viewer: UserId, new: NewMessage) -> Outcome<ChatMessageId> {
     let text = match (model::text(&new.text), model::key(new.idempotency_key.as_deref())) {
         (Ok(text), Ok(())) => text,
@@ -99,8 +99,8 @@ async fn send_once(
     if step == Err(StepRefusal::PeerStateMissing)
         && let Some(peer) = view.peer_id()
     {
-        // The chat did not wait for the other's first text when it was read, and does now. This is decided again.
-        new.peer = invited(invitations::check_invitations(loaders, &[peer]).await?.pop())?;
+        // The membership of the other account has become `Unstarted` since the chat was read.
+        new.peer = invited_state(invitations::check_invitations(loaders, &[peer]).await?.pop())?;
         let before = std::mem::replace(&mut lease, journal::begin(app, Task::chat_change(view.id, request(&new))).await?);
         before.ack(app);
         step = store::send(ChatDb::of(app), view.id, view.newest, &new, app.now()).await?;
@@ -126,17 +126,18 @@ fn too_many_before_acceptance() -> UserError {
     UserError::new(UserErrorCode::LimitReached, message, &["chatId"])
 }
 
-/// The state that the other of a direct chat gets with the first text to it.
+/// The state that the other account of a direct chat gets with the first text to it.
 async fn peer_state(loaders: &Loaders, view: &ChatView) -> Outcome<Option<MemberState>> {
     match &view.peer {
         Some((peer, member)) if member.state == MemberState::Unstarted => {
-            invited(invitations::check_invitations(loaders, &[*peer]).await?.pop())
+            invited_state(invitations::check_invitations(loaders, &[*peer]).await?.pop())
         }
         _ => Ok(None),
     }
 }
 
-fn invited(invitation: Option<InvitationResult>) -> Outcome<Option<MemberState>> {
+/// The state that an account gets by an invitation, or the refusal.
+fn invited_state(invitation: Option<InvitationResult>) -> Outcome<Option<MemberState>> {
     match invitation {
         Some(InvitationResult::Accepted(state)) => Ok(Some(state)),
         Some(InvitationResult::LimitReached) => {
@@ -152,8 +153,8 @@ fn invited(invitation: Option<InvitationResult>) -> Outcome<Option<MemberState>>
 /// Edits a text of the viewer. The same text again changes nothing. A charge, the chat and the row, the journal and the commit.
 ///
 /// # Errors
-/// `INVALID_MESSAGE`; `NOT_FOUND` for no such message, or a deleted one; `FORBIDDEN` for another's, or while a block exists; `INVALID_INPUT` if it is no
-/// text; `RATE_LIMITED`.
+/// `INVALID_MESSAGE`; `NOT_FOUND` for no such message, or a deleted one; `FORBIDDEN` for a message of another account, or while a block exists;
+/// `INVALID_INPUT` if it is no text; `RATE_LIMITED`.
 pub async fn edit_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str, text: &str) -> Outcome<ChatMessageId> {
     let text = model::text(text)?;
     charge(app, Limit::Messages, viewer).await?;

@@ -24,16 +24,16 @@ const PASS: usize = 100;
 const COMMANDS: u64 = 13;
 /// The stage in which the rows of a chat that has ended are deleted.
 pub(super) const ENDING: u8 = 1;
-/// The stage after the publication of a change: a pass that is tried again publishes nothing again.
+/// The stage after the publication of a change: a retried pass does not publish it again.
 const PUBLISHED: u8 = 2;
-/// The version of a chat that has ended: no other is above it.
+/// The version of a chat that has ended, above all others.
 const ENDED: u64 = u32::MAX as u64;
 /// Buckets of rows that one pass deletes.
 const BUCKETS: u64 = 8;
 
-/// Settles the lists of the members in `states` and publishes the change. The lists of the other members of a group are settled by a worker, unless they agree
-/// already. The request pays for that work. A pipeline on the lists' tags, and for a direct chat a read of the blocks. The rows of the chat and `events`
-/// are published after the response.
+/// Settles the lists of the members in `states` and publishes the change. The lists of the other members of a group are settled by a worker, unless
+/// they agree with the chat already. The request is charged for that work. A pipeline on the lists' tags, and for a direct chat a read of the blocks.
+/// The rows of the chat and `events` are published after the response.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: a worker settles them.
@@ -52,10 +52,10 @@ pub(super) async fn finish(
         ChatKind::Direct => 0,
     };
     charge_others(others);
-    settle_states(app, chat, states, true).await?;
+    settle_lists(app, chat, states, true).await?;
     match others {
         0 => publish::finish(app, lease, chat, states.unpublished.clone(), events),
-        // They publish the events, which the entry has.
+        // The workers publish the events, which are in the journal entry.
         _ => publish::hand_over(app, lease, chat, states.unpublished.clone()).await,
     }
     Ok(())
@@ -72,7 +72,7 @@ fn charge_others(members: u64) {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub(super) async fn settle_states(app: &App, chat: ChatId, states: &ChatSnapshot, counts_as_activity: bool) -> Result<(), Error> {
+pub(super) async fn settle_lists(app: &App, chat: ChatId, states: &ChatSnapshot, counts_as_activity: bool) -> Result<(), Error> {
     let hidden = match states.kind {
         ChatKind::Direct => load_hidden_direct(app, states).await?,
         ChatKind::Group => load_hidden_group(app, chat, states).await?,
@@ -255,8 +255,8 @@ pub async fn settle_chat(
     events: &[ChatEvent],
     progress: Progress,
 ) -> Result<Option<Progress>, Error> {
-    // One more than a pass settles: an extra one means that there are more.
-    let (settled, mut states) = match store::states_above(ChatDb::of(app), chat, progress.below, PASS + 1).await? {
+    // Reads one member more than a pass settles, to see whether there are more.
+    let (settled, mut states) = match store::read_states_above(ChatDb::of(app), chat, progress.below, PASS + 1).await? {
         Ok(found) => found,
         Err(StepRefusal::ChatEnded(newest)) => return purge_ended(app, chat, former, newest, progress).await,
         Err(_) => {
@@ -273,13 +273,13 @@ pub async fn settle_chat(
     }
     if progress.below == 0
         && !former.is_empty()
-        && let Ok((_, states)) = store::states(ChatDb::of(app), chat, former, false).await?
+        && let Ok((_, states)) = store::read_states(ChatDb::of(app), chat, former, false).await?
     {
-        settle_states(app, chat, &states, true).await?;
+        settle_lists(app, chat, &states, true).await?;
     }
     let version = if progress.below == 0 { states.version } else { progress.version };
     if settled >= version && !progress.is_restarted {
-        // Otherwise the lists are settled with it. A node may have lost it.
+        // Settling the lists also schedules the chat. Without that, the schedule is written here: a node may have lost it.
         store::retention::schedule(app.db(), chat, &states.retention).await?;
         return Ok(None);
     }
@@ -289,7 +289,7 @@ pub async fn settle_chat(
         let users: Vec<UserId> = states.members.iter().map(|snapshot| snapshot.user).collect();
         states = raise_version_above_lists(app, chat, states, &users).await?;
     }
-    settle_states(app, chat, &states, true).await?;
+    settle_lists(app, chat, &states, true).await?;
     match states.members.last().filter(|_| is_more) {
         Some(last) => Ok(Some(Progress { below: last.user.0, version, ..progress })),
         None => {
@@ -315,7 +315,7 @@ pub(super) async fn raise_version_above_lists(
         return Ok(states);
     }
     store::raise_versions(ChatDb::of(app), &[chat], highest).await?;
-    Ok(store::states(ChatDb::of(app), chat, users, false).await?.map_or(states, |(_, raised)| raised))
+    Ok(store::read_states(ChatDb::of(app), chat, users, false).await?.map_or(states, |(_, raised)| raised))
 }
 
 /// Deletes the rows and the record of a chat that has ended, in passes. The rows name the accounts whose lists may have it, so they are deleted after the
@@ -330,7 +330,7 @@ async fn purge_ended(
     let from = if progress.stage == ENDING {
         progress.below
     } else {
-        // The passes before may have settled members.
+        // `below` may be an account, not a bucket: the passes before may have settled members.
         store::purge::bounds(app.db(), chat).await?.map_or(0, |(removed, _)| removed / BUCKET)
     };
     let end = newest / BUCKET + 1;
@@ -345,7 +345,7 @@ async fn purge_ended(
     if to < end {
         return Ok(Some(Progress { stage: ENDING, below: to, ..progress }));
     }
-    // The record has the ends of memberships, also of the last one.
+    // The record contains unpublished ends of memberships: they are published before it is deleted.
     publish::publish_missing(app, chat, progress.is_restarted).await?;
     store::purge::delete_record(app.db(), chat).await?;
     Ok(None)
@@ -358,23 +358,23 @@ async fn shown_events(app: &App, chat: ChatId, events: &[ChatEvent]) -> Result<V
     if accounts.is_empty() {
         return Ok(events.to_vec());
     }
-    let states = store::states(ChatDb::of(app), chat, &accounts, false).await?;
+    let states = store::read_states(ChatDb::of(app), chat, &accounts, false).await?;
     let members = states.map(|(_, states)| states.members).unwrap_or_default();
     let has_chat =
         |user| members.iter().any(|snapshot| snapshot.user == user && snapshot.member.is_some_and(|it| it.state.is_shown()));
     Ok(events.iter().copied().filter(|event| account(event).is_none_or(has_chat)).collect())
 }
 
-/// Completes the beginning of a direct chat: its record exists, and the lists of both agree with it. A chat whose beginning was not completed exists for
-/// neither.
+/// Completes the creation of a direct chat: creates its record if it is missing, and settles the lists of both accounts. Until then the chat exists
+/// for neither account.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_direct(app: &App, low: UserId, high: UserId) -> Result<(), Error> {
     let Some(chat) = lists::find_direct(app.db(), low, high).await? else { return Ok(()) };
     create_direct(app, chat, low, high).await?;
-    if let Ok((_, states)) = store::states(ChatDb::of(app), chat, &[low, high], false).await? {
-        settle_states(app, chat, &states, true).await?;
+    if let Ok((_, states)) = store::read_states(ChatDb::of(app), chat, &[low, high], false).await? {
+        settle_lists(app, chat, &states, true).await?;
     }
     Ok(())
 }

@@ -84,7 +84,7 @@ async fn begin(
     let id = app.next_id().await?;
     match store::change_member(ChatDb::of(app), chat, viewer, MemberChange::Start(id)).await? {
         Ok((_, states)) => {
-            settle::settle_states(app, chat, &states, true).await?;
+            settle::settle_lists(app, chat, &states, true).await?;
             let begun = (!is_begun).then_some(ChatEvent::Changed(viewer));
             publish::finish(app, lease, chat, UnpublishedRows::default(), begun.into_iter().collect());
             Ok(chat)

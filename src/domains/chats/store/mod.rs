@@ -1,4 +1,4 @@
-//! Chats in Redis: the scripts on a chat's tag. What members hold is in [`lists`], reads are in [`rows`] and [`writers`].
+//! Chats in Redis: the scripts on a chat's tag. The keys on the tags of members are in [`lists`], reads are in [`rows`] and [`writers`].
 
 pub(super) mod chat_db;
 pub(super) mod events;
@@ -43,15 +43,15 @@ const TRIES: usize = 100;
 /// The newest rows of a chat and their authors, as `lua/chat.lua` keeps them. The author is 0 for rows that a block never hides: all rows except texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RecentRows {
-    /// The ids and the authors of the newest row, and of the newest by somebody else.
+    /// The ids and the authors of the newest row, and of the newest row of another author.
     pub(super) rows: [(u64, UserIdOrNone); 2],
-    /// The numbers and the authors of the newest text, and of the newest text by somebody else.
+    /// The numbers and the authors of the newest text, and of the newest text of another author.
     pub(super) texts: [(u64, UserIdOrNone); 2],
     /// The id of the newest row that is no text.
     pub(super) change: u64,
 }
 
-/// An author, or 0.
+/// The id of an author; 0 for none.
 pub(super) type UserIdOrNone = u64;
 
 /// The state of one member from which its chat lists are computed.
@@ -84,7 +84,7 @@ pub(super) struct ChatSnapshot {
     pub(super) pair: Vec<UserId>,
     /// The number of members; 0 if the lists of all of them agree with the version.
     pub(super) unsettled: u64,
-    /// The members that were asked for.
+    /// The requested members.
     pub(super) members: Vec<MemberSnapshot>,
     /// The retention fields of the chat.
     pub(super) retention: ChatRetentionState,
@@ -103,7 +103,7 @@ pub(super) enum StepRefusal {
     DirectChat,
     /// The role does not allow it.
     Forbidden,
-    /// Not with oneself.
+    /// The target is the account's own membership.
     OwnMembership,
     /// Not before the chat is accepted.
     NotAccepted,
@@ -111,7 +111,7 @@ pub(super) enum StepRefusal {
     Limit,
     /// There is no such text to reply to.
     ReplyNotFound,
-    /// The state of the other must be decided.
+    /// The membership of the other account is `Unstarted`: the caller must decide its state.
     PeerStateMissing,
     /// The position is above the newest row.
     PositionTooHigh,
@@ -238,7 +238,7 @@ pub(super) struct NewText<'a> {
     pub(super) sender: UserId,
     /// The row that it replies to.
     pub(super) reply_to: Option<u64>,
-    /// The state that the other gets with the first text.
+    /// The state that the other account gets with the first text.
     pub(super) peer: Option<MemberState>,
     /// The text.
     pub(super) text: &'a str,
@@ -405,8 +405,8 @@ pub(super) async fn change_text(
     parse(&db.call::<Vec<String>>(call).await?)
 }
 
-/// Adds or removes a reaction; without an emoji, removes all of an account. `id` is unique. Whether something may have changed: only a reaction that was
-/// added before is known to change nothing. One script.
+/// Adds or removes a reaction; without an emoji, removes all of an account. `id` is unique. Returns `false` only for a reaction that existed before.
+/// One script.
 pub(super) async fn react(
     db: ChatDb<'_>,
     chat: ChatId,
@@ -429,11 +429,16 @@ pub(super) async fn react(
     }
 }
 
-/// Reads the values from which the lists of accounts are derived. The number is the settled version. With `is_changed`, raises the version first, since their
-/// relations have changed. One script.
-pub(super) async fn states(db: ChatDb<'_>, chat: ChatId, users: &[UserId], is_changed: bool) -> Result<ChatChangeResult, Error> {
+/// Reads the states from which the members' lists are derived. The number is the settled version. With `raises_version`, raises the version first:
+/// for a change of the members' relations. One script.
+pub(super) async fn read_states(
+    db: ChatDb<'_>,
+    chat: ChatId,
+    users: &[UserId],
+    raises_version: bool,
+) -> Result<ChatChangeResult, Error> {
     let users: Vec<u64> = users.iter().map(|user| user.0).collect();
-    let floor = if is_changed { "0" } else { "" };
+    let floor = if raises_version { "0" } else { "" };
     let call = db.script(&READ_MEMBERS, chat, Vec::new(), 0).arg(floor).arg(0).arg(0).arg(users);
     parse(&db.call::<Vec<String>>(call).await?)
 }
@@ -445,7 +450,7 @@ pub(super) async fn raise_versions(db: ChatDb<'_>, chats: &[ChatId], floor: u64)
 }
 
 /// Reads the states of members above an account, in ascending order. One script, which reads at most `most` of them.
-pub(super) async fn states_above(db: ChatDb<'_>, chat: ChatId, above: u64, most: usize) -> Result<ChatChangeResult, Error> {
+pub(super) async fn read_states_above(db: ChatDb<'_>, chat: ChatId, above: u64, most: usize) -> Result<ChatChangeResult, Error> {
     let call = db.script(&READ_MEMBERS, chat, Vec::new(), 0).arg("").arg(above).arg(most);
     parse(&db.call::<Vec<String>>(call).await?)
 }

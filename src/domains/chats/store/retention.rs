@@ -23,8 +23,8 @@ fn days_word(days: Option<u64>) -> String {
     days.map_or(DAYS_OF_SERVER.to_owned(), |days| days.to_string())
 }
 
-/// Sets for how many days rows stay that all have seen; `None` for those of the server: the commit. Returns the chat, `None` if it has this retention
-/// already. One script.
+/// Sets the number of days for which rows that all members have seen are kept; `None` for the setting of the server: the commit. Returns the chat;
+/// `None` if it has this retention already. One script.
 pub(in super::super) async fn set_days(
     db: ChatDb<'_>,
     chat: ChatId,
@@ -39,8 +39,8 @@ pub(in super::super) async fn set_days(
     Ok(parse(&reply)?.map(|(_, chat)| Some(chat)))
 }
 
-/// Makes rows unreadable that are not kept; `days` are those of the server. Returns the retention fields after that, and whether it has made rows unreadable
-/// that not all members have seen; `None` if there is no such chat. One script.
+/// Makes rows unreadable that are not kept; `days` is the setting of the server. Returns the retention fields after that, and whether it has made
+/// rows unreadable that not all members have seen; `None` if there is no such chat. One script.
 pub(in super::super) async fn trim(
     db: ChatDb<'_>,
     chat: ChatId,
@@ -53,20 +53,20 @@ pub(in super::super) async fn trim(
     Ok(Some((retention, unsettled == "1")))
 }
 
-/// Deletes rows that cannot be read any more, at most `most`, the lowest first. Returns the last deleted one, or the one of before if another process deletes
-/// them too. One pipeline of a script for each bucket; nothing for none.
+/// Deletes rows that cannot be read any more, at most `most`, the lowest first. Returns the number of the last deleted row; if another process
+/// deletes rows of the chat as well, the number before this call. One pipeline of a script for each bucket; nothing for none.
 pub(in super::super) async fn remove(db: ChatDb<'_>, chat: ChatId, of: &ChatRetentionState, most: u64) -> Result<u64, Error> {
     let (first, last) = (of.removed + 1, (of.lowest.saturating_sub(1)).min(of.removed + most));
     if last < first {
         return Ok(of.removed);
     }
-    let one = |bucket: u64| {
+    let remove_bucket = |bucket: u64| {
         let numbers = bucket * BUCKET..(bucket + 1) * BUCKET;
         let (from, to) = (first.max(numbers.start), last.min(numbers.end - 1));
         let keys = std::iter::once(keys::rows(chat, bucket)).chain(numbers.map(|number| keys::reactions(chat, number)));
         db.script(&REMOVE_ROWS, chat, keys.collect(), bucket).arg(from).arg(to)
     };
-    let replies = db.call_many((first / BUCKET..=last / BUCKET).map(one).collect()).await?;
+    let replies = db.call_many((first / BUCKET..=last / BUCKET).map(remove_bucket).collect()).await?;
     for reply in replies {
         if decode::value::<u64>(reply)? == 0 {
             return Ok(of.removed);
@@ -89,9 +89,9 @@ pub(in super::super) struct DueChat {
 /// The server's limits of stored chat rows.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct RetentionLimits {
-    /// The most rows of a chat.
+    /// The maximum number of rows of a chat.
     pub(in super::super) rows: u64,
-    /// The days of chats without days of their own; `None` for no end.
+    /// The number of days after which seen rows are deleted in chats without a setting of their own; `None` if they are kept.
     pub(in super::super) days: Option<u64>,
 }
 
@@ -112,26 +112,31 @@ impl RetentionLimits {
     }
 }
 
-/// Up to `most` chats of each part of each range of the schedules that are to be trimmed. One pipeline.
-pub(in super::super) async fn due(db: &Db, kept: RetentionLimits, now: Millis, most: usize) -> Result<Vec<DueChat>, Error> {
-    let (mut asked, mut commands) = (Vec::new(), Vec::new());
-    for (schedule, low, high) in kept.ranges(now) {
+/// Finds chats that are to be trimmed: up to `most` of each range of each partition of the schedules. One pipeline.
+pub(in super::super) async fn find_due(
+    db: &Db,
+    limits: RetentionLimits,
+    now: Millis,
+    most: usize,
+) -> Result<Vec<DueChat>, Error> {
+    let (mut schedules, mut commands) = (Vec::new(), Vec::new());
+    for (schedule, low, high) in limits.ranges(now) {
         for partition in 0..SCHEDULES {
             let range = cmd("ZRANGE").arg(keys::schedule_part(schedule, partition)).arg(&low).arg(&high).arg("BYSCORE").take();
             commands.push(range.clone().arg("LIMIT").arg(0).arg(most).arg("WITHSCORES").take());
-            asked.push(schedule);
+            schedules.push(schedule);
         }
     }
     let mut found = Vec::new();
-    for (schedule, reply) in asked.into_iter().zip(db.read_many(commands).await?) {
+    for (schedule, reply) in schedules.into_iter().zip(db.read_many(commands).await?) {
         let due = decode::value::<Vec<(u64, f64)>>(reply)?.into_iter();
         found.extend(due.map(|(chat, score)| DueChat { schedule, chat: ChatId(chat), score: score as u64 }));
     }
     Ok(found)
 }
 
-/// Puts a chat into the schedules by which [`due`] finds it, unless it is there at an earlier time, or with a larger size. One pipeline of scripts; nothing
-/// for none.
+/// Puts a chat into the schedules by which [`find_due`] finds it, unless it is there at an earlier time, or with a larger size. One pipeline of
+/// scripts; nothing for none.
 pub(in super::super) async fn schedule(db: &Db, chat: ChatId, of: &ChatRetentionState) -> Result<(), Error> {
     db.call_many(schedule_calls(chat, of)).await.map(drop)
 }
@@ -158,12 +163,12 @@ pub(in super::super) async fn reschedule(db: &Db, due: DueChat, next: u64) -> Re
     db.call::<u64>(call.arg(next)).await.map(drop)
 }
 
-/// Postpones a chat that could not be trimmed, so that the chats after it are. One script.
-pub(in super::super) async fn postpone(db: &Db, due: DueChat, kept: RetentionLimits, now: Millis) -> Result<(), Error> {
+/// Postpones a chat that could not be trimmed, so that it does not delay other chats. One script.
+pub(in super::super) async fn postpone(db: &Db, due: DueChat, limits: RetentionLimits, now: Millis) -> Result<(), Error> {
     let next = match due.schedule {
         Schedule::Trims => now + RETRY_AFTER,
-        Schedule::SeenSince => (now + RETRY_AFTER).saturating_sub(kept.days.unwrap_or(0) * DAY),
-        // Its next rows bring it back.
+        Schedule::SeenSince => (now + RETRY_AFTER).saturating_sub(limits.days.unwrap_or(0) * DAY),
+        // The next rows of the chat add it again.
         Schedule::Sizes => 0,
     };
     reschedule(db, due, next).await
