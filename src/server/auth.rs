@@ -18,8 +18,9 @@ use std::net::IpAddr;
 /// The header with the external id of the account for which a server key acts.
 const ACT_AS: HeaderName = HeaderName::from_static("waxwing-act-as");
 
-/// Returns the request context for these headers and this address. Without Authorization the request has no viewer. With the token of a session it costs
-/// one HGETALL, or none where the session is cached; with a JWT one or two round trips, or none; with a server key too, and a lookup if it acts for an account.
+/// Returns the request context for these headers and this address. Without Authorization the request has no viewer. With the token of a session it
+/// costs one HGETALL, or none where the session is cached; with a JWT one or two round trips, or none; with a server key one lookup, and another one
+/// if it acts for an account.
 ///
 /// # Errors
 /// [`Error::InvalidToken`] for a token that belongs to no live session, for a JWT that is refused, and for an unknown server key: the request is not executed

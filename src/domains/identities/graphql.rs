@@ -120,7 +120,7 @@ payload! {
     RevokeSessionsPayload;
 }
 
-/// Mutations of a backend that has its users already.
+/// Mutations of backends, which require a server key.
 #[derive(Default)]
 pub struct IdentityMutation;
 

@@ -5,7 +5,7 @@ mod provision;
 mod revoke;
 mod settle;
 
-pub use provision::{ExternalAccount, NewExternalAccount, Provisioned, create_missing, provision_user};
+pub use provision::{ExternalAccount, NewExternalAccount, ProvisionedAccount, create_missing, provision_user};
 pub use revoke::{Revocation, revocation_channel, revoke};
 pub use settle::{claim, digest_of, purge, release, settle};
 

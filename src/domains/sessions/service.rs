@@ -39,7 +39,7 @@ pub async fn log_in(
 ) -> Outcome<(AuthenticatedUser, NewSession)> {
     for _ in 0..LOG_IN_ATTEMPTS {
         let account = users::authenticate(app, credentials, from).await?;
-        // Otherwise the password may have changed since it was verified: it is verified again.
+        // Without a session, the password may have changed since it was verified: it is verified again.
         let method = AuthenticationMethod::Password;
         if let Some(session) = begin(app, account.user.id, agent, method, Some(&account.device_epoch)).await? {
             return Ok((account, session));
@@ -96,8 +96,8 @@ async fn journal_ends(app: &App, user: UserId, digests: &[String]) -> Result<Sub
     journal::begin_subtasks(app, digests.iter().map(end)).await
 }
 
-/// The digests and ids of an account's listed sessions, newest first; some may have ended. Before that, deletes those that a change of the password has
-/// ended, if a process has died in the midst of it. One pipeline.
+/// The digests and ids of an account's listed sessions, newest first; some may have ended. Before that, deletes those that a change of the password
+/// has ended, if a process has died during the change. One pipeline.
 async fn list_settled(app: &App, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
     let (listed, has_ended) = store::list(app.db(), user).await?;
     if has_ended {
@@ -204,19 +204,19 @@ fn viewer_of(session: &Session) -> Viewer {
     Viewer::of_session(session.user, session.id, session.digest.clone())
 }
 
-/// A viewer whose session is cached and not yet verified. Nothing may be sent to them before [`Self::verify`], and only reads may run: for
-/// a session that has just ended, those can do no worse than charge its rate limit and record that a feed was read.
+/// A viewer whose session is cached and not yet verified. Before [`Self::verify`] nothing may be sent to the viewer, and only reads may run:
+/// for a session that has just ended, these reads only charge its rate limit and record that a feed was read.
 pub struct UnverifiedViewer {
     since: ReadBarrier,
     session: Session,
     speculative: Speculative<Session>,
 }
 
-/// The viewer of a token, from the cache only, so that reads on their behalf can begin. `None` if the session is not cached.
+/// The viewer of a token, from the cache only, so that reads for the viewer can begin. `None` if the session is not cached.
 pub fn cached_viewer(app: &App, since: ReadBarrier, token: &str) -> Option<UnverifiedViewer> {
     let (session, speculative) = store::get_speculative(app.db(), &model::digest_of(token)?)?;
-    let lives = session.ends_at(app.config()) > app.now();
-    lives.then_some(UnverifiedViewer { since, session, speculative })
+    let is_live = session.ends_at(app.config()) > app.now();
+    is_live.then_some(UnverifiedViewer { since, session, speculative })
 }
 
 impl UnverifiedViewer {

@@ -93,7 +93,7 @@ async fn create(app: &App, registration: Registration, email: Option<EmailAddres
     if store::logins::find(app.db(), &user.login).await?.current(app.now()) != Some(id) {
         store::delete(app.db(), id, &user.logins).await?;
         lease.ack(app);
-        return Err(logins::taken().into());
+        return Err(logins::login_taken().into());
     }
     lease.ack(app);
     let device_token = tokens.issue(id, &PasswordRecord { hash, device_epoch: String::new() }, None, app.now());

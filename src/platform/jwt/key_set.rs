@@ -20,7 +20,7 @@ const RSA_BITS: std::ops::RangeInclusive<usize> = 2_048..=8_192;
 const MAX_EXPONENT: usize = 4;
 /// The first byte of an uncompressed point.
 const UNCOMPRESSED: u8 = 4;
-/// The bytes of a coordinate of P-256, and of a key of Ed25519.
+/// The length of a coordinate of P-256, and of a key of Ed25519, in bytes.
 const COORDINATE: usize = 32;
 
 /// A set of public keys.
@@ -56,7 +56,7 @@ impl KeySet {
     /// Parses a set. Keys that cannot verify signatures are skipped, so that an issuer may have others as well.
     ///
     /// # Errors
-    /// A sentence, if the text is no set, or has more than 64 usable keys.
+    /// The reason, if the text is no set, or has more than 64 usable keys.
     pub(super) fn parse(json: &[u8]) -> Result<Self, &'static str> {
         let listed: Option<Vec<Box<RawValue>>> = Members::parse(json).and_then(|set| set.get("keys"));
         let listed = listed.ok_or("it is no JSON Web Key Set: an object with `keys`")?;

@@ -65,7 +65,7 @@ impl JwtState {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Uses a set. Returns whether its keys are others than before.
+    /// Replaces the keys in use. Returns whether they have changed.
     fn replace(&self, set: KeySet, fetched: Millis) -> bool {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let has_changed = current.set != set || current.fetched == 0;
@@ -92,7 +92,7 @@ pub async fn run(app: &App, interval: Duration, stop: &CancellationToken) {
     }
 }
 
-/// Fetches the keys now. If that fails, the last ones stay in use, or later ones that another server has kept.
+/// Fetches the keys now. If that fails, the current ones stay in use, or later ones that another server has stored are used.
 pub async fn refresh(app: &App) {
     let Some(config) = &app.config().jwt else { return };
     let state = app.extension::<ProcessJwt>().0;
@@ -194,7 +194,7 @@ async fn fetch_for(app: &App, token: &str) -> bool {
     let Ok(_waiter) = state.waiters.try_acquire() else { return false };
     let before = state.fetches.load(Ordering::SeqCst);
     let (app_, state_, config) = (app.clone(), state.clone(), config.clone());
-    // To its end, even if the client disconnects: otherwise one client could use up the fetch of each minute.
+    // The fetch is completed even if the client disconnects: otherwise one client could use up the fetch of each minute.
     let fetched = app.run_to_completion(async move {
         let _fetching = state_.fetching.lock().await;
         if state_.fetches.load(Ordering::SeqCst) != before {

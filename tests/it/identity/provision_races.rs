@@ -10,11 +10,11 @@ use std::collections::HashSet;
 use waxwing::app::App;
 use waxwing::base::error::{Outcome, Refusal, UserErrorCode};
 use waxwing::base::server_key::{Scope, ServerKey};
-use waxwing::domains::identities::service::{self as identities, ExternalAccount, Provisioned};
+use waxwing::domains::identities::service::{self as identities, ExternalAccount, ProvisionedAccount};
 use waxwing::domains::users::service::{AccountInput, Change};
 
 /// Provisions the account "7" with this login and a confirmed address.
-async fn provision_by(app: &App, login: Option<&str>, key: Option<&str>) -> Outcome<Provisioned> {
+async fn provision_by(app: &App, login: Option<&str>, key: Option<&str>) -> Outcome<ProvisionedAccount> {
     let account = AccountInput {
         login: login.map(str::to_owned),
         email: Change::Set("ada@example.org".into()),
@@ -26,9 +26,9 @@ async fn provision_by(app: &App, login: Option<&str>, key: Option<&str>) -> Outc
     identities::provision_user(app, &server_key, input).await
 }
 
-fn id_of(outcome: Outcome<Provisioned>, when: &str) -> (u64, bool) {
+fn id_of(outcome: Outcome<ProvisionedAccount>, when: &str) -> (u64, bool) {
     match outcome {
-        Ok(Provisioned { user: Some(user), was_created }) => (user.id.0, was_created),
+        Ok(ProvisionedAccount { user: Some(user), was_created }) => (user.id.0, was_created),
         Ok(_) => panic!("{when}: deleted"),
         Err(Refusal::User(rows)) => panic!("{when}: {rows:?}"),
         Err(Refusal::Fatal(error)) => panic!("{when}: {error}"),

@@ -68,8 +68,8 @@ async fn find_account(app: &App, since: ReadBarrier, token: &VerifiedToken) -> R
     let Some(identity) = identity.filter(|identity| identity.subject == token.subject.as_str()) else {
         return Ok(TokenAccount::Missing);
     };
-    // Both are written together: an account that was missing may have been created between the two reads. The identity of a deleted account is purged after
-    // its external id is released.
+    // An account and its identity are written together: a missing account may have been created between the two reads. The identity of a deleted
+    // account is purged after its external id is released.
     let exists = account.into_iter().flatten().next().is_some() || users::exists(app, user).await?;
     if !exists || token.issued_at <= identity.revoked_until {
         return Ok(TokenAccount::Revoked);
@@ -161,14 +161,15 @@ pub fn is_usable(app: &App, token: &VerifiedToken) -> bool {
     token.is_valid_at(app.now()) && jwt::has_key(app, token)
 }
 
-/// A viewer of a JWT about whom everything is cached and not yet confirmed. Nothing may be sent to them before [`Self::verify`], and only reads may run.
+/// A viewer whose JWT, account and identity are cached and not yet confirmed. Before [`Self::verify`] nothing may be sent to the viewer, and only
+/// reads may run.
 pub struct UnverifiedJwt {
     since: ReadBarrier,
     token: Arc<VerifiedToken>,
     facts: SpeculativeFacts,
 }
 
-/// The viewer of a JWT, from the cache only, so that reads on their behalf can begin. `None` if anything is not cached, or the token is refused.
+/// The viewer of a JWT, from the cache only, so that reads for the viewer can begin. `None` if a fact is not cached, or the token is refused.
 pub fn cached_viewer(app: &App, since: ReadBarrier, token: &str) -> Option<UnverifiedJwt> {
     let token = jwt::verify_now(app, token).ok()?;
     let facts = SpeculativeFacts::get(app.db(), &token.subject.digest(), &revocations(&token))?;
@@ -178,7 +179,7 @@ pub fn cached_viewer(app: &App, since: ReadBarrier, token: &str) -> Option<Unver
     is_accepted.then_some(UnverifiedJwt { since, token, facts })
 }
 
-/// Whether an identity that was read completely is that of a token.
+/// Whether an identity is that of a token: with its `sub` and issuer, and not revoked since.
 fn is_identity(identity: &Identity, token: &VerifiedToken, config: &JwtConfig) -> bool {
     let is_same = identity.subject == token.subject.as_str() && identity.issuer.as_ref() == Some(&config.issuer);
     is_same && token.issued_at > identity.revoked_until

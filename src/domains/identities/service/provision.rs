@@ -17,18 +17,20 @@ use crate::platform::journal::{EntryLease, Progress};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A claim without an account counts as abandoned after this time: its process has died in between.
+/// A claim without an account counts as abandoned after this time: its process has died before it created the account.
 const ABANDONED_AFTER: Millis = 10_000;
-/// The pause while another request creates the account of the same external id, first and later.
+/// The first pauses while another request creates the account of the same external id.
 const PAUSE: Duration = Duration::from_millis(20);
+/// The pauses after the first ones.
 const LONG_PAUSE: Duration = Duration::from_millis(250);
-/// The numbers of these pauses, together twelve seconds: after that, the claim of a request whose process has died is abandoned.
+/// The number of first pauses. All pauses take twelve seconds: after that, the claim of a request whose process has died is abandoned.
 const PAUSES: usize = 50;
+/// The number of pauses after the first ones.
 const LONG_PAUSES: usize = 44;
-/// The most attempts beside the pauses, while the account is created and deleted again and again, and logins are taken.
+/// The maximum number of attempts beside the pauses, while the account is created and deleted again and again, and logins are taken.
 const ATTEMPTS: usize = 20;
 
-/// An account as another system has it. It has no `Debug`: it has an address.
+/// The data of an account in another system. It has no `Debug`, so that its mail address is not logged.
 pub struct ExternalAccount {
     /// The external id, unchecked.
     pub external_id: String,
@@ -40,24 +42,24 @@ pub struct ExternalAccount {
 
 /// The account of an external id.
 #[derive(Clone, Debug)]
-pub struct Provisioned {
+pub struct ProvisionedAccount {
     /// The account; `None` if it was deleted since the first request with the same idempotency key.
     pub user: Option<Arc<User>>,
     /// Whether the request has created it.
     pub was_created: bool,
 }
 
-/// Creates the account of an external id, or brings it up to date, for a server key. Of concurrent requests with one external id exactly one creates the
+/// Creates the account of an external id, or updates it, for a server key. Of concurrent requests with one external id exactly one creates the
 /// account. To create one: the journal, two claims, a script and six reads. A request that changes nothing takes three reads.
 ///
 /// # Errors
 /// `INVALID_INPUT` for a text that cannot be an external id or an idempotency key; those of [`users::check_account`], [`users::create_account`] and
 /// [`users::change_account`]; `IDEMPOTENCY_MISMATCH`; `OVERLOADED` while another request creates the account, and does not proceed.
-pub async fn provision_user(app: &App, key: &ServerKey, input: ExternalAccount) -> Outcome<Provisioned> {
+pub async fn provision_user(app: &App, key: &ServerKey, input: ExternalAccount) -> Outcome<ProvisionedAccount> {
     let ExternalAccount { external_id, account, idempotency_key } = input;
     let fingerprint = format!("{external_id} {}", account.fingerprint());
     let (external_id, change) = check(app, &external_id, account, idempotency_key.as_deref())?;
-    let request = |id| Provisioning {
+    let request = |id| ProvisionRequest {
         external_id: &external_id,
         login_from: external_id.as_str(),
         change: &change,
@@ -71,12 +73,12 @@ pub async fn provision_user(app: &App, key: &ServerKey, input: ExternalAccount) 
     let id = app.next_id().await?;
     let bound = idempotency::bind_with_result(app, owner.clone(), &keyed, id).await?;
     if let Some(result) = bound.result {
-        return Ok(Provisioned { user: users::find(app, UserId(result)).await?, was_created: result == bound.id });
+        return Ok(ProvisionedAccount { user: users::find(app, UserId(result)).await?, was_created: result == bound.id });
     }
     let provisioned = request(Some(UserId(bound.id))).run(app).await;
     match &provisioned {
-        Ok(Provisioned { user: Some(user), .. }) => idempotency::complete(app, owner, &keyed, bound.id, user.id.0).await,
-        Err(refusal) if provisioning::is_certain(refusal) => idempotency::release(app, owner, &keyed, bound.id).await?,
+        Ok(ProvisionedAccount { user: Some(user), .. }) => idempotency::complete(app, owner, &keyed, bound.id, user.id.0).await,
+        Err(refusal) if provisioning::has_changed_nothing(refusal) => idempotency::release(app, owner, &keyed, bound.id).await?,
         _ => {}
     }
     provisioned
@@ -127,47 +129,47 @@ pub struct NewExternalAccount<'a> {
 /// # Errors
 /// [`Error::InvalidToken`] if the last account with the id was deleted after the JWT was issued;
 /// `LOGIN_TAKEN`, `EMAIL_TAKEN`, `RATE_LIMITED`; `OVERLOADED` while another request creates the account, and does not proceed.
-pub async fn create_missing(app: &App, new: NewExternalAccount<'_>) -> Outcome<Provisioned> {
+pub async fn create_missing(app: &App, new: NewExternalAccount<'_>) -> Outcome<ProvisionedAccount> {
     let NewExternalAccount { external_id, login_from, change, issued_at } = new;
-    Provisioning { external_id, login_from, change, id: None, updates: false, issued_at: Some(issued_at) }.run(app).await
+    ProvisionRequest { external_id, login_from, change, id: None, updates: false, issued_at: Some(issued_at) }.run(app).await
 }
 
 /// A request for the account of an external id.
-struct Provisioning<'a> {
+struct ProvisionRequest<'a> {
     external_id: &'a ExternalId,
     login_from: &'a str,
     change: &'a AccountChange,
     /// The id of the account, if this request creates it, for a request that may be repeated.
     id: Option<UserId>,
-    /// Whether an account that exists is brought up to date.
+    /// Whether an existing account is updated.
     updates: bool,
     /// When the JWT was issued that needs the account.
     issued_at: Option<Millis>,
 }
 
-/// The result of one attempt.
-enum Step {
-    Done(Provisioned),
+/// The result of one attempt of a [`ProvisionRequest`].
+enum AttemptResult {
+    Done(ProvisionedAccount),
     /// Another request is creating the account.
     Wait,
-    /// The external id has another holder than the one that was read.
-    Again,
+    /// The external id has another holder than the one that was read: the next attempt reads it again.
+    Retry,
     /// The derived login is taken.
     LoginTaken,
 }
 
-impl Provisioning<'_> {
-    async fn run(&self, app: &App) -> Outcome<Provisioned> {
+impl ProvisionRequest<'_> {
+    async fn run(&self, app: &App) -> Outcome<ProvisionedAccount> {
         let (mut pauses, mut attempts, mut login_attempts) = (0, 0, 0);
         while pauses < PAUSES + LONG_PAUSES && attempts < ATTEMPTS {
-            match self.step(app, login_attempts).await? {
-                Step::Done(provisioned) => return Ok(provisioned),
-                Step::Wait => {
+            match self.attempt(app, login_attempts).await? {
+                AttemptResult::Done(provisioned) => return Ok(provisioned),
+                AttemptResult::Wait => {
                     pauses += 1;
                     tokio::time::sleep(if pauses <= PAUSES { PAUSE } else { LONG_PAUSE }).await;
                 }
-                Step::Again => attempts += 1,
-                Step::LoginTaken => {
+                AttemptResult::Retry => attempts += 1,
+                AttemptResult::LoginTaken => {
                     attempts += 1;
                     login_attempts += 1;
                 }
@@ -176,7 +178,7 @@ impl Provisioning<'_> {
         Err(Error::Overloaded.into())
     }
 
-    async fn step(&self, app: &App, login_attempts: usize) -> Outcome<Step> {
+    async fn attempt(&self, app: &App, login_attempts: usize) -> Outcome<AttemptResult> {
         let digest = self.external_id.digest();
         let holder = store::holder(app.db(), &digest).await?;
         if self.issued_at.is_some_and(|issued_at| holder.removed_at.is_some_and(|removed| issued_at <= removed)) {
@@ -192,35 +194,35 @@ impl Provisioning<'_> {
             if !users::exists(app, user).await? {
                 store::release(app.db(), &digest, user, Some(app.now())).await?;
             }
-            return Ok(Step::Again);
+            return Ok(AttemptResult::Retry);
         }
         let is_abandoned = app.now().saturating_sub(holder.claimed_at) > ABANDONED_AFTER || self.id == Some(user);
-        if is_abandoned { self.create(app, &digest, Some(user), login_attempts).await } else { Ok(Step::Wait) }
+        if is_abandoned { self.create(app, &digest, Some(user), login_attempts).await } else { Ok(AttemptResult::Wait) }
     }
 
-    async fn update(&self, app: &App, digest: &str, account: Arc<User>) -> Outcome<Step> {
+    async fn update(&self, app: &App, digest: &str, account: Arc<User>) -> Outcome<AttemptResult> {
         let id = account.id;
         let was_created = self.id == Some(id);
         if !self.updates {
-            return Ok(Step::Done(Provisioned { user: Some(account), was_created }));
+            return Ok(AttemptResult::Done(ProvisionedAccount { user: Some(account), was_created }));
         }
         match users::change_account(app, id, self.change).await {
-            Ok(Some(user)) => Ok(Step::Done(Provisioned { user: Some(user), was_created })),
-            Ok(None) => Ok(Step::Again),
+            Ok(Some(user)) => Ok(AttemptResult::Done(ProvisionedAccount { user: Some(user), was_created })),
+            Ok(None) => Ok(AttemptResult::Retry),
             Err(refusal) => self.recheck(app, digest, id, refusal).await,
         }
     }
 
-    /// A login or an address can be taken by the account of the same external id that has replaced `id` meanwhile.
-    async fn recheck(&self, app: &App, digest: &str, id: UserId, refusal: Refusal) -> Outcome<Step> {
+    /// Checks whether a login or an address was refused because the account that has replaced `id` meanwhile has it: then another attempt follows.
+    async fn recheck(&self, app: &App, digest: &str, id: UserId, refusal: Refusal) -> Outcome<AttemptResult> {
         let is_user_error = matches!(refusal, Refusal::User(_));
         if is_user_error && store::holder(app.db(), digest).await?.user != Some(id) {
-            return Ok(Step::Again);
+            return Ok(AttemptResult::Retry);
         }
         Err(refusal)
     }
 
-    async fn create(&self, app: &App, digest: &str, abandoned: Option<UserId>, login_attempts: usize) -> Outcome<Step> {
+    async fn create(&self, app: &App, digest: &str, abandoned: Option<UserId>, login_attempts: usize) -> Outcome<AttemptResult> {
         let id = match self.id {
             Some(id) => id,
             None => UserId(app.next_id().await?),
@@ -229,26 +231,26 @@ impl Provisioning<'_> {
             Some(login) => login.to_owned(),
             None => match self.derive_login(app, login_attempts).await? {
                 Some(login) => login,
-                None => return Ok(Step::LoginTaken),
+                None => return Ok(AttemptResult::LoginTaken),
             },
         };
         let (former, external_id) = (Vec::new(), Some(digest.to_owned()));
         let lease = journal::begin(app, Task::Account { user: id, login: login.clone(), former, external_id }).await?;
         if store::claim(app.db(), digest, id, abandoned, (app.now(), self.issued_at)).await? != id {
             lease.ack(app);
-            return Ok(Step::Again);
+            return Ok(AttemptResult::Retry);
         }
         if let Some(before) = abandoned.filter(|before| *before != id)
             && return_claim(app, digest, id, before).await?
         {
             lease.ack(app);
-            return Ok(Step::Again);
+            return Ok(AttemptResult::Retry);
         }
         let record = store::record(id, self.external_id.as_str(), app.now());
         match users::create_account(app, id, &login, self.change, &record).await {
             Ok(Some(user)) if store::holder(app.db(), digest).await?.user == Some(id) => {
                 lease.ack(app);
-                Ok(Step::Done(Provisioned { user: Some(user), was_created: true }))
+                Ok(AttemptResult::Done(ProvisionedAccount { user: Some(user), was_created: true }))
             }
             Ok(user) => {
                 // A process that stalled for longer than the lease has lost its claims.
@@ -257,21 +259,22 @@ impl Provisioning<'_> {
                 }
                 lease.hand_over(app, Progress::default()).await;
                 // The id of a request that is repeated is used again only when nothing is left of the account.
-                if self.id.is_some() { Err(Error::Overloaded.into()) } else { Ok(Step::Again) }
+                if self.id.is_some() { Err(Error::Overloaded.into()) } else { Ok(AttemptResult::Retry) }
             }
             Err(refusal) => self.refuse(app, digest, id, lease, refusal).await,
         }
     }
 
-    /// A login that is free now, or that a former attempt of a repeated request has claimed; another request may claim it meanwhile. `None` if it is taken.
+    /// Derives a login that is free now, or that an earlier attempt of the same request has claimed; `None` if it is taken. Another request may claim
+    /// it meanwhile.
     async fn derive_login(&self, app: &App, attempts: usize) -> Result<Option<String>, Error> {
         let login = users::derive_login(self.login_from, attempts);
         Ok(users::logins::is_free(app, &login, self.id).await?.then_some(login))
     }
 
     /// Releases the claim of an account that was not created.
-    async fn refuse(&self, app: &App, digest: &str, id: UserId, lease: EntryLease, refusal: Refusal) -> Outcome<Step> {
-        if !provisioning::is_certain(&refusal) {
+    async fn refuse(&self, app: &App, digest: &str, id: UserId, lease: EntryLease, refusal: Refusal) -> Outcome<AttemptResult> {
+        if !provisioning::has_changed_nothing(&refusal) {
             return Err(refusal);
         }
         let has_lost_claim = store::holder(app.db(), digest).await?.user != Some(id);
@@ -283,9 +286,11 @@ impl Provisioning<'_> {
         }
         lease.ack(app);
         match &refusal {
-            _ if exists => Ok(Step::Again),
-            Refusal::User(_) if has_lost_claim => Ok(Step::Again),
-            Refusal::User(rows) if self.change.login().is_none() && rows.iter().any(is_login_taken) => Ok(Step::LoginTaken),
+            _ if exists => Ok(AttemptResult::Retry),
+            Refusal::User(_) if has_lost_claim => Ok(AttemptResult::Retry),
+            Refusal::User(rows) if self.change.login().is_none() && rows.iter().any(is_login_taken) => {
+                Ok(AttemptResult::LoginTaken)
+            }
             _ => Err(refusal),
         }
     }

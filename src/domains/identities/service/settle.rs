@@ -24,23 +24,23 @@ pub async fn digest_of(app: &App, id: UserId) -> Result<Option<String>, Error> {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
 pub async fn settle(app: &App, id: UserId, digest: Option<&str>) -> Result<bool, Error> {
     let Some(digest) = digest else { return users::exists(app, id).await };
-    let has_it = digest_of(app, id).await?.as_deref() == Some(digest);
+    let has_external_id = digest_of(app, id).await?.as_deref() == Some(digest);
     if users::exists(app, id).await? {
-        if !has_it || restore(app, id, digest).await? {
+        if !has_external_id || restore(app, id, digest).await? {
             return Ok(true);
         }
         users::discard(app, id).await?;
     }
-    release_of_missing(app, id, digest, has_it).await?;
+    release_for_missing_account(app, id, digest, has_external_id).await?;
     Ok(false)
 }
 
 /// Releases the claim of an account that does not exist. Only an account that existed has an identity.
-async fn release_of_missing(app: &App, id: UserId, digest: &str, existed: bool) -> Result<(), Error> {
+async fn release_for_missing_account(app: &App, id: UserId, digest: &str, existed: bool) -> Result<(), Error> {
     store::release(app.db(), digest, id, existed.then(|| app.now())).await
 }
 
-/// Claims an external id for an account that exists, unless another account that exists has it. Returns whether it has it now.
+/// Claims an external id for an existing account, unless another existing account has it. Returns whether the account has it now.
 async fn restore(app: &App, id: UserId, digest: &str) -> Result<bool, Error> {
     let holder = store::holder(app.db(), digest).await?.user;
     if holder == Some(id) {
@@ -72,11 +72,11 @@ pub async fn claim(app: &App, id: UserId) -> Result<(), Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn release(app: &App, id: UserId, digest: &str) -> Result<(), Error> {
-    let has_it = digest_of(app, id).await?.as_deref() == Some(digest);
-    if has_it && users::exists(app, id).await? {
+    let has_external_id = digest_of(app, id).await?.as_deref() == Some(digest);
+    if has_external_id && users::exists(app, id).await? {
         return Ok(());
     }
-    release_of_missing(app, id, digest, has_it).await
+    release_for_missing_account(app, id, digest, has_external_id).await
 }
 
 /// Releases the external id of a deleted account, and deletes its identity. The time of the deletion is kept for JWTs that were issued before. A read, a script
@@ -86,7 +86,7 @@ pub async fn release(app: &App, id: UserId, digest: &str) -> Result<(), Error> {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
 pub async fn purge(app: &App, id: UserId) -> Result<(), Error> {
     if let Some(digest) = digest_of(app, id).await? {
-        release_of_missing(app, id, &digest, true).await?;
+        release_for_missing_account(app, id, &digest, true).await?;
     }
     store::purge(app.db(), id).await
 }

@@ -18,7 +18,7 @@ static RECORD_ISSUER: Script = Script::allow_oom(include_str!("../lua/record_iss
 #[derive(Debug)]
 enum JwtFact {
     Holder(ExternalIdHolder),
-    /// Whether a `jti` or `sid` was revoked. That it was not is cached as well: a revocation invalidates it.
+    /// Whether a `jti` or `sid` was revoked. `false` is cached as well: a revocation invalidates it.
     Revocation(bool),
 }
 
@@ -91,7 +91,8 @@ fn summarize<'a>(facts: impl Iterator<Item = &'a JwtFact>) -> (ExternalIdHolder,
     (holder, is_revoked)
 }
 
-/// Who has an external id, and whether a JWT was revoked by its `jti` or `sid`; all by their digests. One pipeline, or nothing if they are cached.
+/// The holder of an external id, and whether a JWT was revoked by its `jti` or `sid`; all by their digests. One pipeline, or nothing if they are
+/// cached.
 pub(in super::super) async fn load_facts(
     db: &Db,
     since: ReadBarrier,
@@ -114,7 +115,7 @@ pub(in super::super) async fn record_issuer(db: &Db, id: UserId, issuer: &str) -
     db.call(Call::new(&RECORD_ISSUER, [keys::identity(id)]).arg(issuer)).await
 }
 
-/// Everything that decides about a JWT, from the cache and not yet confirmed.
+/// The cached facts that decide whether a JWT is accepted, not yet confirmed.
 pub(in super::super) struct SpeculativeFacts {
     facts: Vec<Speculative<JwtFact>>,
     account: Speculative<User>,

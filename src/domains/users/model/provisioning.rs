@@ -6,12 +6,13 @@ use crate::base::clock::Millis;
 use crate::base::email::EmailAddress;
 use crate::base::error::{UserError, UserErrorCode};
 
-/// The most characters of a login that are taken from a text.
+/// The maximum number of characters of a derived login that come from the text.
 const DERIVED_LOGIN_MAX: usize = 24;
-/// The characters behind a derived login that is taken.
+/// The number of random characters that are appended to a derived login.
 const SUFFIX: usize = 5;
 
-/// The data of an account from another system, unchecked. Fields that are `None` or kept do not change. It has no `Debug`: it has an address.
+/// The data of an account from another system, unchecked. Fields that are `None` or kept do not change. It has no `Debug`, so that its mail
+/// address is not logged.
 #[derive(Clone, Default)]
 pub struct AccountInput {
     /// The login.
@@ -94,8 +95,8 @@ fn email_change(email: Change<String>, is_confirmed: bool) -> Result<EmailChange
     })
 }
 
-/// The login of an account that comes without one: the letters, digits and underscores of `text`, at most 24, or "user". Each further `attempt`, after logins
-/// that are taken, is followed by another five characters.
+/// Derives a login for an account that was requested without one: the letters, digits and underscores of `text`, at most 24, or "user". If `attempt`
+/// is not 0, since earlier ones were taken, an underscore and five random characters follow.
 pub fn derive_login(text: &str, attempt: usize) -> String {
     let kept = text.chars().filter(|it| it.is_ascii_alphanumeric() || *it == '_');
     let mut login: String = kept.take(DERIVED_LOGIN_MAX).collect();

@@ -48,7 +48,7 @@ pub(super) async fn new_pending(app: &App, address: EmailAddress, message: u64) 
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn email_addresses(app: &App, id: UserId) -> Result<EmailAddresses, Error> {
-    let (account, pending) = emails_store::both(app.db(), id).await?;
+    let (account, pending) = emails_store::load_addresses(app.db(), id).await?;
     let pending = still_pending(app, id, pending).await?;
     Ok(EmailAddresses { confirmed: account.confirmed.map(|(address, _)| address), pending: pending.map(|it| it.address) })
 }
@@ -185,7 +185,7 @@ async fn remove_email(app: &App, id: UserId) -> Outcome<()> {
 pub async fn confirm_email(app: &App, token: &str) -> Outcome<UserId> {
     let (id, token) = model::parse_token(token).ok_or_else(model::invalid_token)?;
     for _ in 0..ATTEMPTS {
-        let (account, pending) = emails_store::both(app.db(), id).await?;
+        let (account, pending) = emails_store::load_addresses(app.db(), id).await?;
         let is_valid = |it: &PendingEmail| it.token.as_deref() == Some(token.as_str()) && it.until > app.now();
         let pending = pending.filter(is_valid).ok_or_else(model::invalid_token)?;
         let confirmation = app.next_id().await?;
@@ -332,7 +332,7 @@ pub async fn release_email(app: &App, id: UserId, address: &EmailDigest) -> Resu
 /// # Errors
 /// `NOT_FOUND` if no address is pending; `RATE_LIMITED`.
 pub async fn resend_confirmation(app: &App, id: UserId, from: Option<IpAddr>) -> Outcome<EmailAddress> {
-    let (_, pending) = emails_store::both(app.db(), id).await?;
+    let (_, pending) = emails_store::load_addresses(app.db(), id).await?;
     let pending = still_pending(app, id, pending).await?.ok_or_else(nothing_pending)?;
     charge(app, &link_charges(&pending.address.digest(), Some(id), from)).await?;
     let (message, lease) = begin_link(app, id).await?;

@@ -13,7 +13,7 @@ use crate::platform::journal::{EntryLease, Task};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// A claim without an account counts as abandoned after this time: its process has died in between.
+/// A claim without an account counts as abandoned after this time: its process has died before it created the account.
 const ABANDONED_AFTER: Millis = 10_000;
 /// Attempts of a change of a login, and of its settlement, while other requests change the login of the same account.
 const ATTEMPTS: usize = 5;
@@ -31,14 +31,15 @@ pub(super) async fn claim_new(app: &App, login: &str, id: UserId) -> Outcome<()>
     {
         result = claim(Some(holder)).await?;
         if result == LoginClaimResult::Claimed && return_claim(app, login, holder).await? {
-            return Err(taken().into());
+            return Err(login_taken().into());
         }
     }
-    if result == LoginClaimResult::Claimed { Ok(()) } else { Err(taken().into()) }
+    if result == LoginClaimResult::Claimed { Ok(()) } else { Err(login_taken().into()) }
 }
 
-/// Returns a claim to the account from which it was taken over, if that was created since it was read. Its process reads the claim after it has created the
-/// account: either that read or this one sees the other process. Returns whether the claim was returned. A read; what [`claim_login`] does if the account exists.
+/// Returns a claim to the account from which it was taken over, if that was created since it was read. Its process reads the claim after it has
+/// created the account: either that read or this one sees the other process. Returns whether the claim was returned. A read, and the cost of
+/// [`claim_login`] if the account exists.
 async fn return_claim(app: &App, login: &str, before: UserId) -> Result<bool, Error> {
     let account = store::get(app.db(), before).await?;
     Ok(account.is_some_and(|account| account.login.eq_ignore_ascii_case(login)) && claim_login(app, before).await?)
@@ -52,7 +53,7 @@ async fn return_claim(app: &App, login: &str, before: UserId) -> Result<bool, Er
 pub(super) async fn check_free(app: &App, login: &str, id: Option<UserId>) -> Outcome<Option<UserId>> {
     let (holders, free_from) = logins_store::find_with_reservation(app.db(), login).await?;
     if free_from > app.now() {
-        return Err(taken().into());
+        return Err(login_taken().into());
     }
     let Some(holder) = holders.current(app.now()).filter(|holder| Some(*holder) != id) else { return Ok(None) };
     match store::get(app.db(), holder).await? {
@@ -64,7 +65,7 @@ pub(super) async fn check_free(app: &App, login: &str, id: Option<UserId>) -> Ou
             settle_claim(app, holder, login).await?;
             Ok(None)
         }
-        _ => Err(taken().into()),
+        _ => Err(login_taken().into()),
     }
 }
 
@@ -73,7 +74,7 @@ fn is_abandoned(app: &App, claimed_at: Millis) -> bool {
     app.now().saturating_sub(claimed_at) > ABANDONED_AFTER
 }
 
-pub(super) fn taken() -> UserError {
+pub(super) fn login_taken() -> UserError {
     UserError::new(UserErrorCode::LoginTaken, "This login is taken. Try another.", &["login"])
 }
 
@@ -81,9 +82,9 @@ pub(super) fn taken() -> UserError {
 /// changes nothing. Of concurrent changes to one login exactly one succeeds. The check of the password, two reads, the journal, and three scripts.
 ///
 /// # Errors
-/// `INVALID_LOGIN`; `WRONG_CREDENTIALS` at `password`, charged as a failed log-in; `FORBIDDEN` if the account has no password; `LIMIT_REACHED` for the third
-/// change in 30 days; `LOGIN_TAKEN`;
-/// `RATE_LIMITED`; `UNAUTHENTICATED` if the account was deleted; `OVERLOADED` if other requests change the login again and again meanwhile.
+/// `INVALID_LOGIN`; `WRONG_CREDENTIALS` at `password`, charged as a failed log-in; `FORBIDDEN` if the account has no password; `LIMIT_REACHED` for
+/// the third change in 30 days; `LOGIN_TAKEN`; `RATE_LIMITED`; `UNAUTHENTICATED` if the account was deleted; `OVERLOADED` if other requests change
+/// the login again and again meanwhile.
 pub async fn change_login(app: &App, id: UserId, login: &str, password: &str, session: Option<SessionId>) -> Outcome<Arc<User>> {
     model::check_login(login)?;
     passwords::verify_password(app, id, password, session).await?;
@@ -112,11 +113,11 @@ pub(super) fn check_change(app: &App, user: &User) -> Outcome<()> {
     Ok(())
 }
 
-/// A history that cannot be read cannot change.
+/// Checks that the history of an account's logins can be read: otherwise it cannot change.
 fn check_history(user: &User) -> Result<(), Error> {
-    let what =
+    let unreadable =
         || Error::corrupt(format!("the former logins of the account {}: repair them with `waxwing fsck --repair`", user.id.0));
-    user.logins.unreadable().map_or(Ok(()), |_| Err(what()))
+    user.logins.unreadable().map_or(Ok(()), |_| Err(unreadable()))
 }
 
 fn too_many_changes(user: &User, now: Millis) -> UserError {
@@ -166,7 +167,7 @@ pub(super) async fn claim_change(app: &App, user: &User, login: &str) -> Outcome
             LoginClaimResult::Claimed => {}
             result => {
                 lease.ack(app);
-                return if result == LoginClaimResult::Superseded { Ok(None) } else { Err(taken().into()) };
+                return if result == LoginClaimResult::Superseded { Ok(None) } else { Err(login_taken().into()) };
             }
         }
     }
@@ -232,8 +233,8 @@ async fn release(app: &App, id: UserId, logins: impl Iterator<Item = &str> + Sen
     Ok(())
 }
 
-/// Withdraws the claim of a login by an account that has another one: the change was not made, or its process has stalled; it makes the change anew. A login
-/// that the account had before is reserved for it. Nothing for the login that the account has. Two reads, and what [`settle_login_change`] does.
+/// Withdraws an account's claim of a login that is not its current one: the change was not made, or its process has stalled and makes the change
+/// again later. A former login stays reserved for the account. The current login does not change. Two reads, and the cost of [`settle_login_change`].
 ///
 /// # Errors
 /// As [`settle_login_change`].
@@ -252,9 +253,9 @@ pub async fn settle_claim(app: &App, id: UserId, login: &str) -> Result<(), Erro
     }
 }
 
-/// Deletes an account: the commit. From here on it is hidden, cannot log in, and no step adds anything to it, since each checks that it
-/// exists. Its login, and those of `history` that are reserved for it, are reserved for 30 days before that: a claim without an account would count as
-/// abandoned. `false` if the account was not deleted, because its history is another one. An account without a record has any history: its password is
+/// Deletes an account: the commit. From here on it is hidden, cannot log in, and no step adds anything to it, since each checks that it exists. Its
+/// login, and those of `history` that are reserved for it, are reserved for 30 days before that: a claim without an account would count as abandoned.
+/// `false` if the account was not deleted, because its history is not `history`. An account without a record matches any history: its password is
 /// deleted. A write for each login, and a script.
 ///
 /// # Errors
@@ -268,9 +269,9 @@ pub async fn delete(app: &App, id: UserId, login: &str, history: &LoginHistory) 
     store::delete(app.db(), id, history).await
 }
 
-/// Reconciles the claims of logins with whether their account exists, and returns whether it does: `login` is the one that it had when the task was written,
-/// `former` are those before. A read, and one or two writes for each login. An account that has lost the claim of its login claims it again; if somebody
-/// else has claimed it meanwhile, the account is deleted, since nobody could log in to it.
+/// Reconciles the claims of logins with whether their account exists, and returns whether it does: `login` is the login when the task was written,
+/// `former` are the earlier ones. A read, and one or two writes for each login. An account that has lost the claim of its login claims it again; if
+/// somebody else has claimed it meanwhile, the account is deleted, since nobody could log in to it.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -358,7 +359,7 @@ pub(super) async fn release_new(app: &App, login: &str, id: UserId) -> Result<()
     Ok(())
 }
 
-/// Whether a login can be claimed for a new account now; with the `id` of the account also if that has claimed it. A read; one more for a login that another
+/// Whether a login can be claimed for a new account now; a claim of the account `id` itself does not count. A read; one more for a login that another
 /// account has claimed.
 ///
 /// # Errors
@@ -371,7 +372,7 @@ pub async fn is_free(app: &App, login: &str, id: Option<UserId>) -> Result<bool,
     }
 }
 
-/// Deletes an account whose claims are lost before anybody has used it. A read and a script.
+/// Deletes a new account that has lost its claims, and that nobody has used. A read and a script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -66,7 +66,7 @@ pub async fn deliver(
 
 /// Sends the link to the pending address of an account; to an address that another account has confirmed, a message without one.
 async fn deliver_link(app: &App, account: &User, message: u64) -> Result<Option<MailFailure>, Error> {
-    let (_, pending) = emails_store::both(app.db(), account.id).await?;
+    let (_, pending) = emails_store::load_addresses(app.db(), account.id).await?;
     let Some(pending) = pending.filter(|pending| pending.message == message) else { return Ok(None) };
     let address = pending.address.digest();
     match emails::state(app, account.id, &pending).await? {

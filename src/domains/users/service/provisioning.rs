@@ -1,5 +1,5 @@
-//! Accounts that another system creates and updates, without a password. Everything that can be refused is checked and claimed before the one script that
-//! changes the account: where anything is refused, nothing changes.
+//! Accounts that another system creates and updates, without a password. All fields are checked, and logins and addresses are claimed, before the one
+//! script that changes the account: if one field is refused, nothing changes.
 
 use super::super::model::{AccountChange, AccountEmail, AccountInput, Change, EmailChange, PendingEmail, ProfileChange, User};
 use super::super::store;
@@ -58,7 +58,7 @@ pub async fn create_account(
         }
     };
     if let Err(refusal) = created {
-        if is_certain(&refusal) {
+        if has_changed_nothing(&refusal) {
             logins::release_new(app, login, id).await?;
         }
         return Err(refusal);
@@ -78,8 +78,8 @@ pub async fn create_account(
     Ok(None)
 }
 
-/// Whether nothing was changed after a refusal: the storage may have made a change that it has not confirmed.
-pub const fn is_certain(refusal: &Refusal) -> bool {
+/// Whether a refusal means that nothing was changed. After other errors the storage may have made a change without confirming it.
+pub const fn has_changed_nothing(refusal: &Refusal) -> bool {
     matches!(refusal, Refusal::User(_) | Refusal::Fatal(Error::RateLimited { .. } | Error::StorageFull))
 }
 
@@ -88,7 +88,7 @@ async fn has_address(app: &App, id: UserId, email: &EmailChange) -> Result<bool,
     let address = address.digest();
     let confirmed = emails_store::account(app.db(), id).await?.confirmed;
     if confirmed.is_none_or(|(confirmed, _)| confirmed.digest() != address) {
-        // A repetition of the request, whose account has another address since.
+        // A repeated request has created the account, whose address has changed since.
         return Ok(true);
     }
     emails::claim_email(app, id).await?;
@@ -139,7 +139,7 @@ async fn claim_address(
         let is_free = match result {
             EmailClaimResult::Claimed => return Ok(Some(ClaimedAddress { lease, address, confirmation })),
             EmailClaimResult::TakenBy(holder) => emails::settle_abandoned(app, holder, &address).await?,
-            // Another account has confirmed it, and given it up again, since it was read.
+            // Since the address was read, another account has confirmed and released it.
             EmailClaimResult::Ended => true,
             EmailClaimResult::Superseded => {
                 lease.ack(app);
@@ -176,25 +176,26 @@ pub async fn change_account(app: &App, id: UserId, change: &AccountChange) -> Ou
         }
     }
     let refusal = result.err().unwrap_or_else(|| Error::Overloaded.into());
-    if is_certain(&refusal) {
+    if has_changed_nothing(&refusal) {
         refund(app, &charged).await;
     }
     Err(refusal)
 }
 
-/// The change of the addresses that an attempt makes.
+/// The change of the addresses in an attempt.
 enum AddressPlan {
     Keep,
     Request(EmailAddress),
     Confirm(EmailAddress),
     Remove,
-    Unrequest,
+    RemovePending,
 }
 
-/// One attempt of a change, for the account as it was read.
+/// One attempt to change an account.
 struct Attempt {
+    /// The account as it was read.
     user: Arc<User>,
-    /// The new login, if it is another one.
+    /// The new login, if it differs from the current one.
     login: Option<String>,
     account: AccountEmail,
     addresses: AddressPlan,
@@ -206,7 +207,7 @@ impl Attempt {
         let (account, addresses) = if change.email == EmailChange::Keep {
             (AccountEmail::default(), AddressPlan::Keep)
         } else {
-            let (account, pending) = emails_store::both(app.db(), user.id).await?;
+            let (account, pending) = emails_store::load_addresses(app.db(), user.id).await?;
             let pending = emails::still_pending(app, user.id, pending).await?;
             let plan = plan_addresses(&account, pending.as_ref(), &change.email);
             (account, plan)
@@ -259,7 +260,7 @@ impl Attempt {
             Ok(Some(addresses)) => addresses,
             refused => {
                 if let Some(login) = login
-                    && !matches!(&refused, Err(refusal) if !is_certain(refusal))
+                    && !matches!(&refused, Err(refusal) if !has_changed_nothing(refusal))
                 {
                     login.settle(app, id).await?;
                 }
@@ -277,7 +278,7 @@ impl Attempt {
                 (AddressPlan::Request(_), Some((pending, _)), _) => AddressChange::Request(pending),
                 (AddressPlan::Confirm(address), _, Some(claimed)) => AddressChange::Confirm(address, claimed.confirmation),
                 (AddressPlan::Remove, ..) => AddressChange::Remove,
-                (AddressPlan::Unrequest, ..) => AddressChange::Unrequest,
+                (AddressPlan::RemovePending, ..) => AddressChange::RemovePending,
                 _ => AddressChange::Keep,
             },
             versions: (self.account.version, self.account.version + 1),
@@ -297,7 +298,7 @@ impl Attempt {
 fn plan_addresses(account: &AccountEmail, pending: Option<&PendingEmail>, change: &EmailChange) -> AddressPlan {
     let is_confirmed =
         |address: &EmailAddress| account.confirmed.as_ref().is_some_and(|(confirmed, _)| confirmed.digest() == address.digest());
-    let keep_confirmed = || if pending.is_some() { AddressPlan::Unrequest } else { AddressPlan::Keep };
+    let keep_confirmed = || if pending.is_some() { AddressPlan::RemovePending } else { AddressPlan::Keep };
     match change {
         EmailChange::Keep => AddressPlan::Keep,
         EmailChange::Request(address) | EmailChange::Confirm(address) if is_confirmed(address) => keep_confirmed(),
@@ -330,7 +331,7 @@ impl ClaimedAddresses {
         let before = account.confirmed.as_ref().map(|(address, _)| address.digest());
         let mut prepared = Self::default();
         match plan {
-            AddressPlan::Keep | AddressPlan::Unrequest => {}
+            AddressPlan::Keep | AddressPlan::RemovePending => {}
             AddressPlan::Request(address) => {
                 prepared.notice = begin_notice(app, id, MailKind::EmailChangeRequested).await?;
                 let (message, lease) = begin_link(app, id).await?;

@@ -60,7 +60,7 @@ pub(in super::super) async fn account(db: &Db, id: UserId) -> Result<AccountEmai
 }
 
 /// The confirmed and the pending address of an account. One pipeline.
-pub(in super::super) async fn both(db: &Db, id: UserId) -> Result<(AccountEmail, Option<PendingEmail>), Error> {
+pub(in super::super) async fn load_addresses(db: &Db, id: UserId) -> Result<(AccountEmail, Option<PendingEmail>), Error> {
     let mut replies = db.read_many(vec![get_account(id), get_pending(id)]).await?.into_iter();
     let mut next = || replies.next().unwrap_or_default();
     Ok((account_of(next())?, pending_of(next())?))

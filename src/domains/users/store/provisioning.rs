@@ -55,7 +55,7 @@ pub(in super::super) enum AddressChange<'a> {
     /// No address is left.
     Remove,
     /// No address is pending.
-    Unrequest,
+    RemovePending,
 }
 
 /// A change of an account that its claims permit.
@@ -90,7 +90,7 @@ pub(in super::super) async fn change(db: &Db, id: UserId, change: &PreparedChang
         AddressChange::Request(pending) => ("request", 0, "", pending_fields(pending)),
         AddressChange::Confirm(address, confirmation) => ("confirm", confirmation, address.as_str(), Vec::new()),
         AddressChange::Remove => ("remove", 0, "", Vec::new()),
-        AddressChange::Unrequest => ("unrequest", 0, "", Vec::new()),
+        AddressChange::RemovePending => ("remove-pending", 0, "", Vec::new()),
     };
     let fields = changed_fields(change.profile);
     let removed: Vec<&str> = fields.iter().filter(|(_, change)| *change == Change::Clear).map(|(field, _)| *field).collect();
