@@ -10,9 +10,9 @@ use async_graphql::{Name, Positioned, Value, Variables};
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 
-/// Types and those of their fields that have the same value for every viewer who can see the event, except for comments that a block hides: events
-/// of threads are rendered for viewers with blocks alone. Any other field, and any other type, makes the key depend on the viewer. A field
-/// of an interface has the same value in each of its types.
+/// Types and those of their fields that have the same value for every viewer who can see the event, except for comments that a block hides: for a
+/// viewer with blocks, events of threads are rendered with a key of the viewer ([`RenderKey::for_viewer`]). Any other field, and any other type,
+/// makes the key depend on the viewer. A field of an interface has the same value in each of its types.
 const SAME_FOR_ALL: [(&str, &[&str]); 16] = [
     ("Comment", &COMMENT_FIELDS),
     ("CommentAdded", &["comment", "cursor"]),
@@ -74,7 +74,7 @@ fn composite(ty: &str) -> Option<&'static Composite> {
     type_system().get(ty)?.as_composite()
 }
 
-/// The listed fields of a type.
+/// The fields of a type that are the same for all viewers; `None` for a type that is not listed.
 fn same_for_all(ty: &str) -> Option<&'static [&'static str]> {
     SAME_FOR_ALL.iter().find(|(listed, _)| *listed == ty).map(|(_, fields)| *fields)
 }
@@ -96,7 +96,7 @@ impl RenderKey {
         let (query, operation) = (request.query.clone(), request.operation_name.clone());
         let scan = SelectionScan::new(request.parsed_query().ok()?, operation.as_deref())?;
         let (used, same_for_all) = (scan.variables, scan.same_for_all);
-        let variables = used_of(&request.variables, &used);
+        let variables = used_variables(&request.variables, &used);
         let viewer = context.viewer_id().filter(|_| !same_for_all);
         Some(Self { query, operation, variables, viewer })
     }
@@ -109,7 +109,8 @@ impl RenderKey {
     }
 }
 
-fn used_of(variables: &Variables, used: &BTreeSet<Name>) -> String {
+/// The used variables, as JSON.
+fn used_variables(variables: &Variables, used: &BTreeSet<Name>) -> String {
     let used: Vec<_> = variables.iter().filter(|(name, _)| used.contains(*name)).collect();
     serde_json::to_string(&used).unwrap_or_default()
 }
@@ -144,36 +145,36 @@ impl<'a> SelectionScan<'a> {
         };
         let (seen, variables) = (BTreeSet::new(), BTreeSet::new());
         let mut scan = Self { fragments: &document.fragments, seen, variables, same_for_all: true };
-        scan.directives(&operation.directives);
-        scan.set(&operation.selection_set.node, Some(ROOT));
+        scan.visit_directives(&operation.directives);
+        scan.visit_selections(&operation.selection_set.node, Some(ROOT));
         Some(scan)
     }
 
-    /// Visits the selections of a type; of an unknown type, if a field above them depends on the viewer.
-    fn set(&mut self, set: &'a SelectionSet, ty: Option<&'a str>) {
+    /// Visits the selections of a type. The type is unknown below a field that is not in the schema.
+    fn visit_selections(&mut self, set: &'a SelectionSet, ty: Option<&'a str>) {
         for selection in &set.items {
             match &selection.node {
-                Selection::Field(field) => self.field(&field.node, ty),
+                Selection::Field(field) => self.visit_field(&field.node, ty),
                 Selection::InlineFragment(inline) => {
-                    self.directives(&inline.node.directives);
+                    self.visit_directives(&inline.node.directives);
                     let condition = inline.node.type_condition.as_ref().map(|condition| condition.node.on.node.as_str());
-                    self.set(&inline.node.selection_set.node, condition.or(ty));
+                    self.visit_selections(&inline.node.selection_set.node, condition.or(ty));
                 }
                 Selection::FragmentSpread(spread) => {
-                    self.directives(&spread.node.directives);
+                    self.visit_directives(&spread.node.directives);
                     let name = &spread.node.fragment_name.node;
                     if let Some(fragment) = self.fragments.get(name).filter(|_| self.seen.insert(name)) {
-                        self.directives(&fragment.node.directives);
+                        self.visit_directives(&fragment.node.directives);
                         let condition = fragment.node.type_condition.node.on.node.as_str();
-                        self.set(&fragment.node.selection_set.node, Some(condition));
+                        self.visit_selections(&fragment.node.selection_set.node, Some(condition));
                     }
                 }
             }
         }
     }
 
-    fn field(&mut self, field: &'a Field, ty: Option<&'a str>) {
-        self.directives(&field.directives);
+    fn visit_field(&mut self, field: &'a Field, ty: Option<&'a str>) {
+        self.visit_directives(&field.directives);
         let name = field.name.node.as_str();
         if ty != Some(ROOT) {
             // Arguments of the root field select events, and do not affect their rendering.
@@ -182,10 +183,10 @@ impl<'a> SelectionScan<'a> {
             self.same_for_all &= listed.is_some_and(|fields| name == "__typename" || fields.contains(&name));
         }
         let inner = ty.and_then(|ty| Some(innermost(&composite(ty)?.fields.get(name)?.ty).as_str()));
-        self.set(&field.selection_set.node, inner);
+        self.visit_selections(&field.selection_set.node, inner);
     }
 
-    fn directives(&mut self, directives: &'a [Positioned<Directive>]) {
+    fn visit_directives(&mut self, directives: &'a [Positioned<Directive>]) {
         let arguments = directives.iter().flat_map(|it| &it.node.arguments);
         self.variables.extend(arguments.flat_map(|(_, value)| variables_in!(value)));
     }

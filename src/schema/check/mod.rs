@@ -74,12 +74,12 @@ pub fn check(request: &mut Request, config: &Config) -> Result<CheckResult, Chec
         Some(ParsedDocument { document, never_null }) => (document, Some(never_null)),
         None => (parse_query(&request.query).map_err(parse_error)?, None),
     };
-    let assumed = with_defaults(&document, &request.variables);
-    let mut checked = check_shape(&document, &assumed, operation_name.as_deref(), config)?;
+    let variables = with_defaults(&document, &request.variables);
+    let mut checked = check_selections(&document, &variables, operation_name.as_deref(), config)?;
     let never_null = match cached {
         Some(never_null) => never_null,
         None => {
-            let valid = match admit(&request.query, document, config.suggestions) {
+            let valid = match validate_and_cache(&request.query, document, config.suggestions) {
                 Ok(valid) => valid,
                 Err(invalid) => {
                     let (document, refused) = *invalid;
@@ -91,7 +91,7 @@ pub fn check(request: &mut Request, config: &Config) -> Result<CheckResult, Chec
             document = valid.document;
             if checked.kind == OperationType::Subscription {
                 // Measured again with the unfolded root field, as for a document from the cache.
-                checked = check_shape(&document, &assumed, operation_name.as_deref(), config)?;
+                checked = check_selections(&document, &variables, operation_name.as_deref(), config)?;
             }
             valid.never_null
         }
@@ -106,8 +106,8 @@ pub fn check(request: &mut Request, config: &Config) -> Result<CheckResult, Chec
                 return Err(CheckError::Invalid(checked, Box::new(Response::from_errors(errors))));
             }
         };
-        if coerced.iter().any(|(name, value)| assumed.get(name) != Some(value)) {
-            checked = check_shape(&document, &with_defaults(&document, &coerced), operation_name.as_deref(), config)?;
+        if coerced.iter().any(|(name, value)| variables.get(name) != Some(value)) {
+            checked = check_selections(&document, &with_defaults(&document, &coerced), operation_name.as_deref(), config)?;
         }
         request.variables = coerced;
     }
@@ -118,13 +118,13 @@ pub fn check(request: &mut Request, config: &Config) -> Result<CheckResult, Chec
 /// Parses the document of a request that has passed [`check`] before.
 ///
 /// # Errors
-/// As [`check`]; none for one that has.
+/// As [`check`], for a document that has not passed it.
 pub fn parse(request: &mut Request) -> Result<(), ErrorResponse> {
     let parsed = match parsed::get_cached(&request.query) {
         Some(parsed) => parsed,
         None => {
             let document = parse_query(&request.query).map_err(parse_error)?;
-            admit(&request.query, document, true).map_err(|invalid| invalid.1)?
+            validate_and_cache(&request.query, document, true).map_err(|invalid| invalid.1)?
         }
     };
     request.set_parsed_query(parsed.document);
@@ -133,7 +133,7 @@ pub fn parse(request: &mut Request) -> Result<(), ErrorResponse> {
 
 /// Validates a measured document, rewrites it into the form that the library executes, and caches it for this thread. An invalid document is
 /// returned together with the response.
-fn admit(
+fn validate_and_cache(
     text: &str,
     mut document: ExecutableDocument,
     reveals_schema: bool,
@@ -180,18 +180,18 @@ fn parse_error(error: parser::Error) -> ErrorResponse {
     refusal("GRAPHQL_PARSE_FAILED", message, at)
 }
 
-/// Validates a document and holds it to the limits, without a request: for registered documents. Any of its operations may run.
+/// Validates a document and checks its limits, without a request: for registered documents. Any of its operations may run.
 ///
 /// # Errors
 /// Returns the reason of a refusal as text.
 pub fn check_document(text: &str, config: &Config) -> Result<(), String> {
     let joined = |errors: Vec<ServerError>| errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join(" ");
-    let why = |refused: ErrorResponse| joined(refused.errors);
-    check_bytes(text, &config.documents).map_err(why)?;
-    let mut document = parse_query(text).map_err(|error| why(parse_error(error)))?;
+    let reason_of = |refused: ErrorResponse| joined(refused.errors);
+    check_bytes(text, &config.documents).map_err(reason_of)?;
+    let mut document = parse_query(text).map_err(|error| reason_of(parse_error(error)))?;
     let first = document.operations.iter().next().and_then(|(name, _)| name.map(ToString::to_string));
-    check_shape(&document, &with_defaults(&document, &Variables::default()), first.as_deref(), config).map_err(why)?;
-    // The operator of the server may see the schema in messages.
+    check_selections(&document, &with_defaults(&document, &Variables::default()), first.as_deref(), config).map_err(reason_of)?;
+    // Messages go to the operator of the server, and may reveal the schema.
     validate(text, &document, true).map_err(joined)?;
     subscription::inline_root_fields(&mut document).map_err(|(broken, _)| broken.to_owned())
 }
@@ -210,7 +210,8 @@ fn check_bytes(query: &str, limits: &DocumentLimits) -> Result<(), ErrorResponse
     check_limit("QUERY_TOO_COMPLEX", "directives", limits.directives, counted.directives)
 }
 
-fn check_shape(
+/// Measures the selections of a document, checks their limits, and returns the measure of the operation to run.
+fn check_selections(
     document: &ExecutableDocument,
     variables: &Variables,
     operation_name: Option<&str>,
@@ -232,10 +233,10 @@ fn check_shape(
     }
     check_limit("QUERY_TOO_DEEP", "depth", limits.depth, all.depth)?;
     check_limit("QUERY_TOO_DEEP", "introspectionLists", MAX_INTROSPECTION_LISTS, all.lists)?;
-    check_limit("QUERY_TOO_COMPLEX", "rootFields", limits.root_fields, all_roots(&operations))?;
+    check_limit("QUERY_TOO_COMPLEX", "rootFields", limits.root_fields, max_root_fields(&operations))?;
     check_limit("QUERY_TOO_COMPLEX", "fields", limits.fields, fields.max(fragment.fields))?;
     check_limit("QUERY_TOO_COMPLEX", "cost", limits.cost, all.cost)?;
-    let measure = chosen(&operations, operation_name)?;
+    let measure = chosen_measure(&operations, operation_name)?;
     let kind =
         document.operations.iter().find(|(name, _)| operation_name.is_none() || name.map(|name| name.as_str()) == operation_name);
     let kind = kind.map_or(OperationType::Query, |(_, operation)| operation.node.ty);
@@ -243,12 +244,12 @@ fn check_shape(
 }
 
 /// The largest number of root fields of any operation.
-fn all_roots(operations: &[(Option<&str>, Measure)]) -> usize {
+fn max_root_fields(operations: &[(Option<&str>, Measure)]) -> usize {
     operations.iter().map(|(_, measure)| measure.roots).max().unwrap_or_default()
 }
 
 /// The measure of the operation to run.
-fn chosen(operations: &[(Option<&str>, Measure)], operation_name: Option<&str>) -> Result<Measure, ErrorResponse> {
+fn chosen_measure(operations: &[(Option<&str>, Measure)], operation_name: Option<&str>) -> Result<Measure, ErrorResponse> {
     match (operations, operation_name) {
         ([(_, only)], None) => Ok(*only),
         (_, None) => {
