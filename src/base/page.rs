@@ -447,7 +447,7 @@ mod tests {
         let page = read(true, None, None).await.expect("a page");
         assert!(page.has_previous && page.start.is_some() && page.end.is_none(), "{page:?}");
         assert_eq!(page.items, [(1, 1)]);
-        // What is beyond the cursor was not found within the bound.
+        // The rows beyond the cursor were not found within the bound.
         assert!(read(false, Some(20_000), None).await.expect("a page").has_previous);
     }
 

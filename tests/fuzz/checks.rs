@@ -1,4 +1,4 @@
-//! What must hold for any bytes at all: shared by the fuzz targets and by the replay of their corpus in the suite.
+//! The properties that hold for any input: shared by the fuzz targets and by the replay of their corpus in the suite.
 
 use async_graphql::{Request, Variables};
 use futures_util::FutureExt;

@@ -1,4 +1,4 @@
-// What a viewer can do about another account, and what is true between the two.
+// The actions of a viewer on another account, and the texts about the relation of the two.
 import type { TypedDocumentNode } from 'urql';
 import type { PersonStandingFragment } from './fragments/PersonStanding.generated.ts';
 import { PersonAcceptFollowDocument } from './operations/AcceptFollowRequest.generated.ts';

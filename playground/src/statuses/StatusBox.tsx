@@ -18,10 +18,10 @@ interface Props {
   field: string;
   placeholder: string;
   className?: string;
-  // What the status replies to, or quotes.
+  // The status that the new one replies to, or quotes.
   about?: { replyToId: string } | { quotedStatusId: string };
   onPosted?: (status: StatusCardFragment, audience: Audience) => void;
-  // A box that was opened by a button is closed by this.
+  // Closes a box that was opened by a button.
   onClose?: () => void;
   children?: ReactNode;
 }

@@ -61,7 +61,7 @@ export function CommentItem({ comment, thread, acts }: Props) {
           </button>
         )}
         {may.edit && <DeleteButton label="Delete" act={() => showErrors(acts.remove(id, false))} />}
-        {may.prune && <DeleteButton label={may.hasReplies ? 'Delete branch' : 'Delete'} act={() => showErrors(acts.remove(id, true))} />}
+        {may.deleteWithReplies && <DeleteButton label={may.hasReplies ? 'Delete branch' : 'Delete'} act={() => showErrors(acts.remove(id, true))} />}
       </footer>
       <p className="error" role="alert">
         {error}

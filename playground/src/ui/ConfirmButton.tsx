@@ -7,7 +7,7 @@ interface Props {
   label: string;
   question: string;
   className?: string;
-  // What it acts on, where several buttons have one label.
+  // The object of the action, for its accessible name, where several buttons have one label.
   subject?: string;
   act: () => Promise<unknown>;
 }

@@ -18,7 +18,7 @@ use clap::{Args, ValueEnum};
 pub(super) struct CreateKey {
     /// The name of the key: 1 to 64 letters A-Z, digits, dots, hyphens and underscores.
     name: String,
-    /// What the key may do, comma-separated.
+    /// Scopes of the key, comma-separated.
     #[arg(long, value_name = "SCOPES", value_delimiter = ',', default_value = "users")]
     scope: Vec<ScopeArgument>,
     #[command(flatten)]

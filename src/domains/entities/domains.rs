@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// The longest label of a domain in Punycode.
 const MAX_LABEL: usize = 63;
-/// What a label in Punycode begins with.
+/// The prefix of a label in Punycode.
 const PUNYCODE: &str = "xn--";
 /// The most digits of a character in Punycode: in base 36 with thresholds up to 26, a difference of code points in a label has no more.
 const MAX_PUNYCODE_DIGITS: usize = 9;

@@ -1,4 +1,5 @@
-//! What one event costs for each of 500 accounts with a subscription: a message in their group, and a status in their homes. The subscriptions ask the same.
+//! The cost of one event for each of 500 subscribed accounts: a message in their group, and a status in their home timelines. All subscriptions have
+//! the same selection.
 
 use crate::bed::{Bed, Past};
 use futures_util::StreamExt;
@@ -19,7 +20,7 @@ use waxwing::schema::{self, Schema};
 
 const LIVE: &str = include_str!("../../it/contract/live.graphql");
 const MESSAGES: &str = include_str!("../../it/contract/messages.graphql");
-/// Nothing of it depends on the viewer.
+/// A subscription without a field that depends on the viewer.
 const PLAIN: &str = "subscription ChatEvents { chatEvents { ... on MessageSent { cursor chatId chatMessage { id sequence text sentAt sender { id login } } } } }";
 const ACCOUNTS: usize = 500;
 const EVENTS: usize = 40;
@@ -104,7 +105,7 @@ async fn cost(world: &World, document: &str, operation: &str, kind: &'static str
     (delivered - alone) / ACCOUNTS as f64
 }
 
-/// Measures both by the same accounts.
+/// Measures both kinds of events with the same accounts.
 pub(crate) async fn run() {
     let world = World::begin().await;
     let app = &world.bed.app;

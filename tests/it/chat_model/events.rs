@@ -99,7 +99,7 @@ impl Model {
         readable.iter().rev().filter_map(line).collect()
     }
 
-    /// What a viewer receives after an operation.
+    /// The events that a viewer receives after an operation.
     fn events(&self, before: &Self, viewer: usize) -> Vec<String> {
         let known = before.chats.iter().enumerate();
         known.flat_map(|(at, chat)| self.lines(chat, at, viewer)).collect()

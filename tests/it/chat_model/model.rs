@@ -8,7 +8,7 @@ const BEFORE_ACCEPTANCE: u64 = 3;
 /// A time that never comes.
 pub(super) const UNTIL_UNMUTED: u64 = u64::MAX;
 
-/// What a member has done with a chat.
+/// The state of a chat for a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Active,

@@ -300,14 +300,14 @@ impl Dice<'_> {
                 O::Seen(user, chat, self.random.random_range(-1..=newest + 1))
             }
             64 => O::Typing(user, chat),
-            65..82 => self.of_members(chat),
+            65..82 => self.group_operation(chat),
             82..90 => self.on_request().unwrap_or(O::Settings(user, None, None)),
-            _ => self.of_own(user, chat),
+            _ => self.own_operation(user, chat),
         }
     }
 
-    /// What changes members of a group.
-    fn of_members(&mut self, chat: usize) -> Operation {
+    /// A change of the members or the settings of a group.
+    fn group_operation(&mut self, chat: usize) -> Operation {
         use Operation as O;
         let (by, user) = (self.manager(chat), self.member(chat));
         match self.below(19) {
@@ -325,8 +325,8 @@ impl Dice<'_> {
         }
     }
 
-    /// What an account does with a chat for itself.
-    fn of_own(&mut self, user: usize, chat: usize) -> Operation {
+    /// A change of a chat for one account alone.
+    fn own_operation(&mut self, user: usize, chat: usize) -> Operation {
         use Operation as O;
         match self.below(12) {
             0 => O::Mute(user, chat, None),

@@ -1,4 +1,4 @@
-//! What is refused: the codes of user errors, by the rulings.
+//! The expected results of operations, by the rulings: success, or the codes of user errors.
 
 use super::model::{Expected, Kind, Model, Role, State};
 use super::operations::Operation;
@@ -11,25 +11,25 @@ impl Model {
     pub(super) fn expected(&self, operation: &Operation) -> Expected {
         use Operation as O;
         let codes = match operation {
-            // Two declined groups write their rows in an order that is open.
+            // Two groups are declined at once, and the rulings leave the order of their rows open.
             O::Relation(RelationOperation::Block(a, b)) if self.waiting_from(*a, *b).len() > 1 => return Expected::Open,
             O::Relation(operation) => self.relations.clone().apply(*operation).into_iter().collect(),
             O::Settings(..) => Vec::new(),
-            O::Start(a, b) => return self.of_start(*a, *b),
+            O::Start(a, b) => return self.expect_start(*a, *b),
             O::Group { by, others, .. } if others.iter().all(|other| other == by) => vec!["INVALID_INPUT"],
-            O::Group { by, others, .. } => return self.of_invitations(*by, others, &[]),
+            O::Group { by, others, .. } => return self.expect_invitations(*by, others, &[]),
             O::Add(by, chat, others) => {
-                let codes = self.of_manager(*by, *chat);
+                let codes = self.codes_of_manager_change(*by, *chat);
                 let members: Vec<usize> = self.chats[*chat].members.iter().map(|member| member.user).collect();
-                return if codes.is_empty() { self.of_invitations(*by, others, &members) } else { Expected::Refused(codes) };
+                return if codes.is_empty() { self.expect_invitations(*by, others, &members) } else { Expected::Refused(codes) };
             }
             O::Edit(by, at, _) | O::Delete(by, at) | O::React(by, at, _) | O::Unreact(by, at, _) => {
-                match self.of_message(operation, *by, *at) {
+                match self.codes_of_message_operation(operation, *by, *at) {
                     Some(codes) => codes,
                     None => return Expected::Open,
                 }
             }
-            operation => match self.of_chat(operation) {
+            operation => match self.codes_of_chat_operation(operation) {
                 Some(codes) => codes,
                 None => return Expected::Open,
             },
@@ -37,7 +37,8 @@ impl Model {
         if codes.is_empty() { Expected::Done } else { Expected::Refused(codes) }
     }
 
-    fn of_start(&self, a: usize, b: usize) -> Expected {
+    /// The result of `startDirectChat`.
+    fn expect_start(&self, a: usize, b: usize) -> Expected {
         if a == b {
             return Expected::Refused(vec!["INVALID_INPUT"]);
         }
@@ -46,7 +47,7 @@ impl Model {
         }
         let blocks = self.relations.blocks.contains(&(a, b));
         match self.direct(a, b) {
-            // Whether a chat that does not exist for the blocker is there is left open.
+            // The rulings leave open whether a chat exists that is not shown to the blocker.
             Some(chat) if blocks && self.chats[chat].shown(a).is_none() => Expected::Open,
             Some(_) => Expected::Done,
             None if blocks || !self.accepts(b, a) => Expected::Refused(vec!["FORBIDDEN"]),
@@ -54,8 +55,8 @@ impl Model {
         }
     }
 
-    /// The accounts that cannot be added, each once.
-    fn of_invitations(&self, by: usize, others: &[usize], members: &[usize]) -> Expected {
+    /// The result of adding accounts: a user error for each account that cannot be added, once.
+    fn expect_invitations(&self, by: usize, others: &[usize], members: &[usize]) -> Expected {
         let mut rows = Vec::new();
         for (at, other) in others.iter().enumerate() {
             if *other == by || members.contains(other) || others[..at].contains(other) {
@@ -70,8 +71,8 @@ impl Model {
         if rows.is_empty() { Expected::Done } else { Expected::Rows(rows) }
     }
 
-    /// Of adding and renaming.
-    fn of_manager(&self, by: usize, chat: usize) -> Codes {
+    /// The codes of a change that only the owner and the admins of a group may make, such as adding and renaming.
+    fn codes_of_manager_change(&self, by: usize, chat: usize) -> Codes {
         match self.chats[chat].shown(by) {
             None => vec!["NOT_FOUND"],
             Some(member) if self.chats[chat].is_direct() || member.role == Role::Member => vec!["FORBIDDEN"],
@@ -79,8 +80,8 @@ impl Model {
         }
     }
 
-    /// Of what names a row; `None` where the rulings leave it open.
-    fn of_message(&self, operation: &Operation, by: usize, (at, sequence): (usize, usize)) -> Option<Codes> {
+    /// The codes of an operation on a message; `None` where the rulings leave the result open.
+    fn codes_of_message_operation(&self, operation: &Operation, by: usize, (at, sequence): (usize, usize)) -> Option<Codes> {
         use Operation as O;
         let chat = &self.chats[at];
         let Some(member) = chat.shown(by).filter(|it| (it.first..=chat.rows.len()).contains(&sequence)) else {
@@ -118,8 +119,8 @@ impl Model {
         Some(codes)
     }
 
-    /// Of what names a chat; `None` where the rulings leave it open.
-    fn of_chat(&self, operation: &Operation) -> Option<Codes> {
+    /// The codes of an operation on a chat; `None` where the rulings leave the result open.
+    fn codes_of_chat_operation(&self, operation: &Operation) -> Option<Codes> {
         use Operation as O;
         let (by, at) = operation.actor_and_chat();
         let chat = &self.chats[at];
@@ -169,7 +170,7 @@ impl Model {
                 refuse(waits && *role != Role::Member, "INVALID_INPUT");
             }
             O::Leave(..) => refuse(is_direct, "FORBIDDEN"),
-            O::Rename(..) => codes = self.of_manager(by, at),
+            O::Rename(..) => codes = self.codes_of_manager_change(by, at),
             O::Mute(_, _, until) => refuse(until.is_some_and(|seconds| seconds <= 0), "INVALID_INPUT"),
             O::Archive(_, _, false) if is_request => return None,
             O::Archive(_, _, true) | O::Clear(..) => refuse(is_request, "FORBIDDEN"),

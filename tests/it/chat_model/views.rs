@@ -1,4 +1,4 @@
-//! What an account reads, by the model.
+//! The expected responses to queries of an account, by the model.
 
 use super::model::{Chat, Kind, Listing, Member, Model, Role, Row, State, UNTIL_UNMUTED};
 use super::operations::date_time;

@@ -1,4 +1,4 @@
-//! What requests cost: round trips and memory.
+//! The cost of requests: round trips and memory.
 
 use super::{badge, befriend, card, group, open, run_ok, send, send_many, start};
 use crate::support::monitor::Monitor;

@@ -32,7 +32,7 @@ pub(crate) async fn run(actor: &Actor, operation: &str, input: Value) -> Value {
     data.values_mut().next().expect("a payload").take()
 }
 
-/// The same, which must succeed.
+/// As [`run`], for a mutation that must succeed.
 pub(crate) async fn run_ok(actor: &Actor, operation: &str, input: Value) -> Value {
     let payload = run(actor, operation, input).await;
     assert_eq!(payload["userErrors"], json!([]), "{operation}");
@@ -59,7 +59,7 @@ pub(crate) async fn open(actor: &Actor, other: &Actor) -> String {
     start(actor, other).await
 }
 
-/// Creates a group with everything to read, and returns its id.
+/// Creates a group with this history for accounts that join later, and returns its id.
 pub(crate) async fn group(actor: &Actor, name: &str, others: &[&Actor], history: &str) -> String {
     let ids: Vec<&str> = others.iter().map(|other| other.id.as_str()).collect();
     let input = json!({ "name": name, "userIds": ids, "history": history });

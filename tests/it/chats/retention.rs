@@ -19,7 +19,7 @@ pub(super) async fn numbers(actor: &Actor, chat: &str) -> Vec<u64> {
     rows(actor, chat).await.into_iter().map(|(number, ..)| number).collect()
 }
 
-/// What the actor sees of a chat: the oldest row, whether rows are trimmed, and how many texts are unread.
+/// The oldest row of a chat for an actor, whether rows are trimmed, and the number of unread texts.
 pub(super) async fn bounds(actor: &Actor, chat: &str) -> (Value, Value, Value) {
     let mut card = card(actor, chat).await;
     let mut messages = card["messages"].take();

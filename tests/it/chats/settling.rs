@@ -23,13 +23,13 @@ async fn block(actor: &Actor, other: &Actor, is_blocked: bool) {
 }
 
 /// A server on a Redis of its own, to which other processes connect through a proxy.
-async fn beside_proxies() -> TestApp {
+async fn app_on_own_redis() -> TestApp {
     let redis = Arc::new(RedisServer::single(SingleServerReason::ConnectionControl));
     TestApp::on_redis(redis, Clock::manual(START), Config::default()).await
 }
 
 /// Another process that reaches Redis through a proxy.
-async fn process(app: &TestApp, port: u16) -> App {
+async fn open_process(app: &TestApp, port: u16) -> App {
     let target = app.redis.tcp_url(port).parse().expect("an address");
     let db = Db::open(&target, Timing { connections: 1, ..LONG_TIMEOUTS }).await.expect("a store");
     App::new(db, app.clock.clone(), Config::default())
@@ -77,13 +77,13 @@ async fn a_deleted_account_is_out_of_its_chats_at_once() {
 
 #[tokio::test]
 async fn a_chat_that_has_ended_is_added_to_no_list() {
-    let app = beside_proxies().await;
+    let app = app_on_own_redis().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     befriend(&ada, &bea).await;
     let party = group(&ada, "g", &[&bea], "ALL").await;
     app.drain().await;
     let proxy = Proxy::in_front_of(&app.redis).await;
-    let slow = process(&app, proxy.port).await;
+    let slow = open_process(&app, proxy.port).await;
     slow.next_id().await.expect("a store");
     run_ok(&bea, "LeaveChat", json!({ "chatId": party })).await;
     // A worker has read the chat as it was when the last member leaves it.
@@ -130,7 +130,7 @@ async fn the_purge_of_a_long_chat_has_bounded_passes() {
 
 #[tokio::test]
 async fn a_block_declines_the_request_of_an_interrupted_message() {
-    let app = beside_proxies().await;
+    let app = app_on_own_redis().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;
     let chat = start(&ada, &bea).await;
     app.drain().await;
@@ -138,7 +138,7 @@ async fn a_block_declines_the_request_of_an_interrupted_message() {
     for writes in cut_offs(3) {
         app.redis.restore(&before);
         let crash_proxy = CrashProxy::start(&app.redis, writes).await;
-        let crashing = process(&app, crash_proxy.port).await;
+        let crashing = open_process(&app, crash_proxy.port).await;
         let viewer = Viewer::of_session(ada.user_id(), SessionId(1), String::new());
         let loaders = Request::new(crashing.clone(), Some(viewer), None, None).loaders();
         let new = NewMessage { chat: chat.clone(), text: "one".into(), reply_to: None, idempotency_key: None };
@@ -155,7 +155,7 @@ async fn a_block_declines_the_request_of_an_interrupted_message() {
     }
 }
 
-/// Two groups of an account that blocks two of their members: the first is below the second.
+/// Two groups of an account that blocks two of their members. The second group has the later activity.
 async fn two_groups(app: &TestApp) -> ([Actor; 4], [String; 2]) {
     let people = app.users(["ada", "bea", "cyd", "dan"]).await;
     let [ada, bea, cyd, dan] = &people;
@@ -198,7 +198,7 @@ async fn a_text_from_a_server_whose_clock_is_behind_shows_a_deleted_history_agai
     app.drain().await;
     send(&bea, &party, "one").await;
     for text in ["two", "three"] {
-        // Once with a row before, and once with a newer beginning than the newest row.
+        // In the second round the direct chat was started again after its newest row.
         for chat in [&direct, &party] {
             run_ok(&ada, "DeleteChatHistory", json!({ "chatId": chat })).await;
             send(&bea.at(&behind), chat, text).await;

@@ -29,7 +29,7 @@ impl Fault {
     }
 }
 
-/// What an account reads, without times and ids.
+/// The chats of an account, without times and ids.
 const EVERYTHING: &str = "{
     viewerUnreadChatsCount viewerChatSettings { whoMayWrite sharesSeen }
     viewerChats(first: 10) { totalCount edges { node { ...ChatParts } } }
@@ -69,7 +69,7 @@ impl World {
         Self { people, direct, group: party, request, texts }
     }
 
-    /// What all accounts read.
+    /// Reads the chats of all accounts.
     async fn read(&self) -> Vec<Value> {
         let mut all = Vec::new();
         for person in &self.people {
@@ -150,7 +150,7 @@ async fn check_mutations_during(fault: Fault) {
         settle(&app).await;
         let after = world.read().await;
         assert_sound(&app).await;
-        // What it does without the fault.
+        // The mutation without the fault.
         app.redis.restore(&contents);
         assert_eq!(world.run(mutation).await, [""; 0], "{when}");
         settle(&app).await;

@@ -15,7 +15,7 @@ fn anchor(heading: &str) -> String {
     letters.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
-/// What is wrong with a link; `None` if it leads to a file, and to a heading of that file.
+/// The reason why a link is broken; `None` if it leads to a file, and to a heading of that file.
 fn broken(page: &Page, link: &str) -> Option<String> {
     if link.starts_with("https://") || link.starts_with("http://127.0.0.1:4000/") {
         return None;

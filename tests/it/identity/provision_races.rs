@@ -1,4 +1,4 @@
-//! Races of `provisionUser`: of many requests on two servers, and between two steps of a slow one.
+//! Races of `provisionUser`: many requests on two servers, and other requests between two steps of a slow process.
 
 use super::provision::{backend, provision, session_of};
 use super::{assert_no_findings, emails_of, found_by, run};
@@ -150,7 +150,7 @@ async fn requests_beside_removals_create_accounts_that_are_whole() {
     assert_no_findings(&app, "removals").await;
 }
 
-/// Another request takes the claims of a process over that has stalled between two of its steps: both return one account.
+/// Another request takes over the claims of a process that has stalled between two of its steps: both return one account.
 #[tokio::test]
 async fn a_request_that_stalls_returns_the_account_of_another() {
     for at in [&b"external_id:"[..], b"users:{", b"email_holder:", b"identity:"] {
@@ -221,7 +221,7 @@ async fn a_claim_whose_account_is_created_meanwhile_is_not_taken_over() {
     assert_no_findings(&app, "a claim that was returned").await;
 }
 
-/// The same of a login, which another account takes over.
+/// The same for an abandoned claim of a login, which a request for another account finds.
 #[tokio::test]
 async fn a_login_whose_account_is_created_meanwhile_is_not_taken_over() {
     let app = single_server().await;

@@ -78,7 +78,7 @@ impl Followed {
 /// A status, and the account whose repost it is; empty if the entry is no repost.
 type Entry = (String, String);
 
-/// What a client shows.
+/// The entries that a client shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Shown(BTreeMap<Entry, String>);
 

@@ -143,7 +143,7 @@ async fn an_event_that_cannot_be_rendered_is_rendered_again_and_in_the_end_a_gap
     assert_eq!(events.next_response().await["data"]["homeTimelineEvents"]["status"]["message"], "third");
 }
 
-/// What is stored in an invalid form can never be read: a gap has the event's cursor, and later events come.
+/// An object that is stored in an invalid form can never be read: a gap has the event's cursor, and later events are delivered.
 #[tokio::test]
 async fn an_object_that_is_stored_in_an_invalid_form_is_a_gap() {
     let app = TestApp::start().await;

@@ -14,7 +14,7 @@ fn viewers() -> usize {
 /// The first viewers change their relation to the author.
 const CHANGING: usize = 10 * CHANGES.len();
 
-/// What a viewer does to the author, or the author to the viewer; the last one stands for all who change nothing.
+/// The mutations by which a viewer (`true`) or the author (`false`) changes the relation of the two.
 const CHANGES: [(&str, bool); 5] =
     [("blockUser", true), ("muteUser", true), ("unfollowUser", true), ("blockUser", false), ("removeFollower", false)];
 

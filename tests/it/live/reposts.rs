@@ -48,7 +48,7 @@ async fn homes_and_lists_receive_reposts_and_their_undoing() {
     bea.post("last").await;
     ada.post("last").await;
     for stream in [&mut home, &mut of_list, &mut own] {
-        // What was undone before its event was delivered may be left out.
+        // The event of a repost that was undone before its delivery may be left out.
         let mut received = Vec::new();
         loop {
             let line = stream.next().await.line;

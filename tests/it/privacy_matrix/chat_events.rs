@@ -6,8 +6,8 @@ use crate::live::chats::ChatEvents;
 use crate::support::Actor;
 use serde_json::{Value, json};
 
-/// What the viewers member, blocked, blocker, later, removed, left, declined and never receive after each step: an event of the group, or of the direct chat
-/// with the author.
+/// The events that the viewers member, blocked, blocker, later, removed, left, declined and never receive after each step: of the group, or of the
+/// direct chat with the author.
 const STEPS: [(&str, [&str; 8]); 21] = [
     ("remove", ["left 5 removed", "left 5 removed", "left 5 removed", "", "left 5 removed", "left 5 removed", "", ""]),
     ("leave", ["left 6 left", "left 6 left", "left 6 left", "", "", "left 6 left", "", ""]),
@@ -137,7 +137,7 @@ async fn open_subscriptions_to_chats_deliver_the_events_of_the_privacy_matrix() 
         world.app.drain().await;
         for (stream, expected) in streams.iter_mut().zip(expected).filter(|(_, expected)| !expected.is_empty()) {
             let mut found = stream.next().await;
-            // What should not have come is named once.
+            // An unexpected event is reported once.
             while found != expected {
                 wrong.push(format!("{step}: {found:?} came to {:?} before {expected:?}", stream.viewer));
                 found = stream.next().await;

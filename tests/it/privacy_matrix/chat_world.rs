@@ -130,5 +130,5 @@ impl World {
     }
 }
 
-/// What makes every viewer what it is, in this order.
+/// The changes that give every viewer its relation, in this order.
 const CHANGES: [&str; 7] = ["remove", "leave", "decline", "decline direct", "add later", "block", "last text"];

@@ -1,15 +1,15 @@
-//! Chats: what every kind of viewer reads of a group and of a direct chat, and what it may do there.
+//! Chats: the responses to every kind of viewer for a group and for a direct chat, and the mutations that it may send.
 
 use super::chat_world::{VIEWERS, Viewer, World};
 use crate::support::{Actor, error_codes};
 use serde_json::{Value, json};
 
-/// What is shown to each of [`VIEWERS`].
+/// A query or mutation, and its expected result for each of [`VIEWERS`].
 type Row = (&'static str, [&'static str; 9]);
 
 const ROW: &str = "sequence text isHidden sender { login } replyTo { sequence text isHidden }";
 
-/// A row as a line: its number, its text or that it is hidden, and what it answers.
+/// A row as a line: its number, its sender, its text or `hidden`, and the text that it replies to.
 fn line(row: &Value) -> String {
     let shown = |row: &Value| {
         if row["isHidden"] == true { "hidden".to_owned() } else { row["text"].as_str().unwrap_or_default().to_owned() }
@@ -46,7 +46,7 @@ async fn own(actor: &Actor, selection: &str) -> Result<Value, String> {
 }
 
 impl World {
-    /// What a viewer reads of the chat: the group, or its direct one.
+    /// Reads a field of the group or of the direct chat as a viewer, and returns the result as text.
     async fn read(&self, surface: &str, viewer: Viewer) -> String {
         let actor = self.actor(viewer);
         let (group, direct) = (&self.group, &self.direct[viewer as usize]);
@@ -88,7 +88,7 @@ impl World {
         found.unwrap_or_else(|| "-".to_owned())
     }
 
-    /// What a viewer reads of its lists: whether they have the group and the direct chat.
+    /// Reads a list of the viewer, and returns its chats as text: `group` and `direct`.
     async fn read_own(&self, surface: &str, actor: &Actor, direct: &str) -> Result<String, String> {
         let name = |id: &Value| match id.as_str() {
             Some(id) if id == self.group => "group".to_owned(),
@@ -126,7 +126,7 @@ const OF_BLOCKER: &str =
 const DIRECT: &str = "3 author second, 2 OWN own, 1 author secret";
 const NONE: &str = "UNAUTHENTICATED";
 
-/// Who does not appear here reads nothing: in the order of the viewers member, blocked, blocker, later, removed, left, declined, never, nobody.
+/// The expected results of queries, for the viewers member, blocked, blocker, later, removed, left, declined, never, nobody; `-` is null.
 const READS: [Row; 17] = [
     ("node", ["party", "party", "party", "party", "-", "-", "-", "-", "-"]),
     ("messages", [ALL, OF_BLOCKED, OF_BLOCKER, "9 author last, 8 host", "-", "-", "-", "-", "-"]),
@@ -243,7 +243,8 @@ const NF: &str = "NOT_FOUND";
 const NO: &str = "FORBIDDEN";
 const BAD: &str = "INVALID_INPUT";
 
-/// What each viewer may do in the group; `text` is the author's first, and `last` its answer to that. In this order: what ends a membership comes last.
+/// The expected codes of mutations in the group; `text` is the author's first text, and `last` the author's reply to it. Run in this order, so that
+/// `leaveChat`, which ends a membership, is the last one.
 const IN_GROUP: [Row; 23] = [
     ("sendMessage", [OK, OK, OK, OK, NF, NF, NF, NF, NONE]),
     ("sendMessage > text", [OK, NF, NF, NF, NF, NF, NF, NF, NONE]),
@@ -270,7 +271,7 @@ const IN_GROUP: [Row; 23] = [
     ("leaveChat", [OK, OK, OK, OK, NF, NF, NF, NF, NONE]),
 ];
 
-/// The same in the direct chat with the author, whose text is `text`; `own` is the viewer's.
+/// The expected codes of mutations in the direct chat with the author; `text` is the author's text, and `own` the viewer's.
 const IN_DIRECT: [Row; 24] = [
     ("sendMessage", [OK, NO, NO, OK, OK, OK, NF, NF, NONE]),
     ("sendMessage > text", [OK, NO, NO, OK, OK, OK, NF, NF, NONE]),
@@ -294,7 +295,7 @@ const IN_DIRECT: [Row; 24] = [
     ("acceptChatRequest", [OK, OK, OK, OK, OK, OK, NF, NF, NONE]),
     ("declineChatRequest", [NF, NF, NF, NF, NF, NF, NF, NF, NONE]),
     ("deleteChatHistory", [OK, OK, OK, OK, OK, OK, NF, NF, NONE]),
-    // With the author, and a group with it.
+    // These create a group with the author, and the direct chat.
     ("createGroupChat", [OK, NF, NO, OK, OK, OK, OK, OK, NONE]),
     ("startDirectChat", [OK, NF, OK, OK, OK, OK, OK, OK, NONE]),
 ];
@@ -354,7 +355,7 @@ async fn mutations_of_chats_agree_with_the_rulings() {
             }
         }
     }
-    // What the author may do: neither of a block adds the other.
+    // The same by the author: neither account of a block can add the other.
     for (viewer, expected) in VIEWERS[..8].iter().zip([OK, NO, NF, OK, OK, OK, OK, OK]) {
         let input = json!({ "name": "of the author", "userIds": [world.actor(*viewer).id] });
         let payload = world.author.mutate("createGroupChat", input, "").await;

@@ -1,4 +1,4 @@
-// What is sent both to graphql-js and to the server. `rules` has documents for each of graphql-js's rules, `variables` has variables of
+// Requests that are sent both to graphql-js and to the server. `rules` has documents for each of graphql-js's rules, `variables` has variables of
 // every kind. A row with `differs` is one where the server decides otherwise, and why.
 
 const home = 'homeTimeline { entries(first: $n) { edges { cursor } } }';

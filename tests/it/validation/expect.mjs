@@ -64,7 +64,7 @@ const expected = cases().map((it) => {
   if (!it.differs && it.runs !== !refused) wrong.push(`${JSON.stringify(it)}: graphql-js says ${JSON.stringify(refused ?? 'it runs')}`);
   if (it.differs && it.runs === !refused) wrong.push(`${it.query} does not differ`);
   const { group, query, operationName, variables, runs, differs } = it;
-  // What is suggested changes with every new name of the schema, and is no matter here.
+  // Suggestions are not compared: they change with every new name in the schema.
   if (refused) refused.messages = refused.messages.map((message) => message.replace(/ Did you mean .*/s, ''));
   return { group, query, operationName, variables, runs, differs, refused };
 });

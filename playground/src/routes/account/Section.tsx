@@ -33,5 +33,5 @@ export function Foot({ label, busy, done }: { label: string; busy: boolean; done
   );
 }
 
-// What an account without a password shows in place of a form that asks for it.
+// The text in place of a form that asks for the password, for an account without a password.
 export const NoPassword = () => <p className="hint">This account has no password, so this cannot be changed. A link by “Forgot your password?” sets the first one.</p>;

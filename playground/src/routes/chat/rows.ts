@@ -9,9 +9,9 @@ export interface Rows {
   newer: string | null;
   // Without rows: the number of the row before the next one.
   base: number;
-  // Whether older rows were deleted, which no page has.
+  // Whether older rows were deleted: no page has them.
   isTrimmed: boolean;
-  // Rows that arrived before the one next to the last row.
+  // Rows that arrived before the row that follows the last one.
   ahead: readonly ChatRow[];
 }
 
@@ -49,7 +49,7 @@ export function withNewer(state: Rows, page: Page): Rows {
   return catchUp({ ...state, rows, newer: newerOf(page), isTrimmed: page.isTrimmed });
 }
 
-// Adds the newest rows. Those before them are kept, unless other rows are between.
+// Adds the newest rows. Earlier rows are kept, unless rows between them are missing.
 export function withNewest(state: Rows, page: Page): Rows {
   const first = rowsOf(page)[0]?.sequence ?? Infinity;
   return first <= lastOf(state) + 1 ? withNewer(state, page) : fromPage(page);
@@ -64,7 +64,7 @@ export function withRow(state: Rows, row: ChatRow): Rows {
   return catchUp({ ...state, ahead: [...state.ahead.filter(({ id }) => id !== row.id), row] });
 }
 
-// Moves the rows that follow the last one to it. Those further ahead are read with their page, if there is one.
+// Appends the rows of `ahead` that directly follow the last one. If there is a newer page, the rows of `ahead` are read with it.
 function catchUp(state: Rows): Rows {
   if (state.newer !== null) return { ...state, ahead: [] };
   const rows = [...state.rows];

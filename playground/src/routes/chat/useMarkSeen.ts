@@ -31,7 +31,7 @@ export function useMarkSeen(chatId: string): (sequence: number) => void {
     [client, chatId],
   );
   useReturn(() => void send());
-  // What could not be sent without a connection, and after an accepted request.
+  // Sends again when the connection is back, and after the request was accepted.
   const { phase } = chats.connection;
   const state = chats.chats[chatId]?.viewerState;
   useEffect(() => void send(), [send, phase, state]);

@@ -13,7 +13,7 @@ import { useAllChats, useChatChange } from './useChats.ts';
 import { useLatest } from './useLatest.ts';
 
 const FIRST = 40;
-// A row that is ahead of the others waits so long for those before it. Rows of a chat that was not accepted yet have no events.
+// The time for which a row that arrived early waits for the rows before it: rows of a chat that was not accepted yet have no events.
 const AHEAD_MS = 1_000;
 
 // Where the list is scrolled to after a read.
@@ -36,8 +36,8 @@ export function useThread(chatId: string) {
   const viewer = useViewer();
   const chats = useAllChats();
   const [state, change, latest] = useLatest<State>(EMPTY);
-  // Counts the reads of another place: the result of a read is ignored if another one has begun since. While one runs, events wait.
-  // `missed` has the events during the reads of pages, which may lack them.
+  // `round` counts the reads that replace all rows: the result of a read is ignored if another one has begun since. While one runs, events wait.
+  // `missed` has the events that arrive while pages are read: the pages may lack them.
   const reading = useRef({ round: 0, waiting: null as Change[] | null, pages: 0, missed: [] as Change[] });
   const cardOf = () => chats.latest.current.chats[chatId];
 
@@ -110,7 +110,7 @@ export function useThread(chatId: string) {
       // The viewer has deleted the history on another device.
       if (changed.chat.newestMessage === null && latest.current.rows.length > 0) void begin();
     }
-    // It exists for the viewer now: the first text came, or the viewer is a member again.
+    // The chat exists for the viewer now: its first text has arrived, or the viewer is a member again.
     if (latest.current.phase === 'gone') return void ('chat' in changed && changed.chat && begin());
     if ('chat' in changed && !changed.chat && changed.__typename !== 'MessageDeleted' && changed.__typename !== 'SeenChanged') {
       return change((state) => ({ ...state, ...NO_ROWS, phase: 'gone' }));
@@ -134,7 +134,7 @@ export function useThread(chatId: string) {
     else apply(changed);
   });
   useEffect(() => void begin(), [client, chatId]);
-  // The first read has failed without a connection.
+  // Reads again if the first read has failed without a connection.
   const isLive = chats.connection.phase === 'live';
   useEffect(() => {
     if (isLive && latest.current.phase === 'reading' && latest.current.error) void begin();
@@ -151,9 +151,9 @@ export function useThread(chatId: string) {
     readOlder: () => readPage({ first: FIRST, after: state.older }, withOlder),
     readNewer: () => readPage({ last: FIRST, before: state.newer }, withNewer),
     readEnd: () => (state.newer === null ? change((state) => ({ ...state, goal: { to: 'end' } })) : readAt(null, () => ({ goal: { to: 'end' } }))),
-    // Reads the newest rows alone, when there are too many.
+    // Keeps the newest rows only, when too many have been read.
     shorten: () => readAt(null, () => ({ goal: { to: 'end' } })),
-    // Shows a row, which may be outside of what has been read.
+    // Shows a row, and reads it first if it has not been read.
     jumpTo(sequence: number) {
       const isRead = state.rows.some((row) => row.sequence === sequence);
       if (isRead) change((state) => ({ ...state, goal: { to: sequence } }));

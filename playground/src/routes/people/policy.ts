@@ -1,7 +1,7 @@
 // Explains who can see a status, as the server decides it. The page asks the server itself, and shows this beside the response.
 import type { StatusAudience } from '../../api/schema.generated.ts';
 
-// What is true between the author and a viewer who is logged in.
+// The relation of the author and a viewer who is logged in.
 export interface Relation {
   // Either of the two blocks the other.
   isBlocked: boolean;

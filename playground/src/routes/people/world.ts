@@ -1,4 +1,5 @@
-// What the two people see at one moment, and who sees each of their statuses: read from the server with both sessions and without one.
+// The data that each of the two people sees at one moment, and the viewers of each of their statuses: read from the server with both sessions and
+// without one.
 import type { Client } from 'urql';
 import { publicClient } from '../../api/client.ts';
 import { read } from '../../api/read.ts';

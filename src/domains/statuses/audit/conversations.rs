@@ -19,7 +19,7 @@ type Fields = (Option<String>, Option<u64>, Option<u32>);
 pub(super) async fn check_entries(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     for root in entries.iter().filter_map(|entry| root_of_key(&entry.key)) {
         let mut scan = EntryScan::of(root);
-        // What cannot be read was reported with the entries.
+        // Unreadable entries were reported by the check of the entries.
         while let Some(entries) = scan.next(reader, &mut Findings::default()).await? {
             check_page(reader, root, &entries, found).await?;
         }

@@ -69,7 +69,7 @@ pub async fn indexed(
     let request = args.check(&app.cursors().await?, timeline.list())?;
     let unfinished = loaders.log_end.fetcher().shown.begin(timeline.list());
     if is_followed {
-        // What is published up to here is found by the later reads.
+        // The reads after this one find every status that was published before it.
         loaders.log_end.load(()).await?;
     }
     let page = page::read_page(&IndexListing { app, loaders, timeline }, request).await?;

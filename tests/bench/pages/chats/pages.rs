@@ -26,7 +26,7 @@ pub(super) async fn run(all: &mut Chats) {
     by_turns(all, [&marked, &long].map(Long::markings)).await;
 }
 
-/// What is measured: its name, the store, and the requests of a round.
+/// The measured requests: their name, the store, and the request of each number.
 type Reads<'a> = Vec<(String, &'a World, Box<dyn Fn(usize) -> Ask + 'a>)>;
 
 /// Measures the same with two stores by turns.

@@ -90,7 +90,7 @@ async fn a_member_that_leaves_or_is_removed_receives_that_last() {
         all.push(ChatEvents::listen(&app, actor).await);
     }
     send(&ada, &chat, "one").await;
-    // What is not delivered before the end of a membership is not delivered.
+    // Events that were not delivered before the end of a membership are never delivered.
     for events in &mut all {
         assert_eq!(events.lines(1).await, ["+1 one"]);
     }
