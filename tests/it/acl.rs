@@ -131,7 +131,7 @@ async fn revoked_credentials_are_logged_once() {
     redis.run::<()>(&["CLIENT", "KILL", "USER", "feed"]);
     let http = reqwest::Client::new();
     let refusals = |log: &str| log.lines().filter(|line| line.contains("Redis refuses the user or the password")).count();
-    // The connections are made anew after a delay: the refusal comes later than the first answers.
+    // The connections are opened again after a delay: the refusal comes later than the first answers.
     let mut after_refusal = 0;
     while after_refusal < 20 {
         let response = HttpResponse::fetch(http.get(format!("{}/readyz", process.url))).await;

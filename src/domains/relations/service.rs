@@ -45,7 +45,7 @@ const ACCOUNTS: usize = 20;
 /// When an account whose ended mutes could not be removed is swept again.
 const RETRY_INTERVAL: Millis = 60 * MINUTE;
 
-/// Mutes `other` for a duration in seconds, or until unmuted. Muting again sets the end anew. A charge, the journal, the commit, the other
+/// Mutes `other` for a duration in seconds, or until unmuted. Muting again sets a new end. A charge, the journal, the commit, the other
 /// side and a read; two commands more for a temporary mute.
 ///
 /// # Errors

@@ -94,7 +94,7 @@ async fn a_visitor_without_an_id_gets_the_best_uncapped_campaign_cheaply() {
     app.redis.reset_calls();
     assert_eq!(decision(&app, &key, json!({})).await.1, 1);
     let calls: u64 = app.redis.calls().values().sum();
-    assert!(calls > 300, "the campaigns were read anew: {:?}", app.redis.calls());
+    assert!(calls > 300, "the campaigns were read again: {:?}", app.redis.calls());
 }
 
 #[tokio::test]

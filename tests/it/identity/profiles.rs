@@ -234,8 +234,8 @@ async fn the_date_of_birth_and_the_age_are_seen_by_their_audiences() {
             }
         }
     }
-    assert_eq!(profile(&blocker, "ada").await, Value::Null, "whoever ada blocks does not find her");
-    // Each read judges anew.
+    assert_eq!(profile(&blocker, "ada").await, Value::Null, "an account that ada blocks does not find her");
+    // Each read checks the audience again.
     updated(&ada, json!({ "isPrivate": false, "showBirthDate": "FRIENDS" })).await;
     assert_eq!(born_and_age(&friend, "ada").await.0, "1990-06-15");
     on(&friend, "removeFriend", &ada).await;
