@@ -22,15 +22,16 @@
 //!
 //! | layer | modules | contents |
 //! |---|---|---|
-//! | 0 | [`journal`], [`events`], [`rates`], [`mail`], [`jwt`], [`entities`], [`server_keys`] | unfinished changes, the event log, rate limits, messages by mail, tokens of an external issuer, mentions, tags and links in texts, keys of backends |
-//! | 1 | [`users`] | accounts and profiles |
-//! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows and follow requests |
+//! | 0 | [`journal`], [`events`], [`rates`], [`mail`], [`jwt`] | unfinished changes, the event log, rate limits, messages by mail, tokens of an external issuer |
+//! | 1 | [`users`], [`server_keys`] | accounts and profiles, keys of backends |
+//! | 2 | [`sessions`], [`idempotency`], [`graph`], [`entities`] | sessions, idempotency keys, follows and follow requests, mentions, tags and links in texts |
 //! | 3 | [`relations`], [`tags`], [`identities`] | mutes, friends, and the policy that decides who sees what; tags, mentions and followed tags; accounts of other systems |
-//! | 4 | [`statuses`], [`lists`], [`conversations`] | statuses and likes, lists of accounts, trees of replies |
-//! | 5 | [`comments`], [`ads`], [`chats`] | comment threads, campaigns and ad serving, direct messages and groups |
-//! | 6 | [`timelines`] | home, list and profile timelines, fan-out |
-//! | 7 | [`streaming`] | subscriptions |
-//! | 8 | [`accounts`] | deletion of accounts |
+//! | 4 | [`lists`], [`conversations`] | lists of accounts, trees of replies |
+//! | 5 | [`statuses`] | statuses and likes |
+//! | 6 | [`comments`], [`ads`], [`chats`] | comment threads, campaigns and ad serving, direct messages and groups |
+//! | 7 | [`timelines`] | home, list and profile timelines, fan-out |
+//! | 8 | [`streaming`] | subscriptions |
+//! | 9 | [`accounts`] | deletion of accounts |
 //!
 //! Every domain consists of the same modules. A domain leaves out the modules that it does not need.
 //!

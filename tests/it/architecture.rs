@@ -3,6 +3,7 @@
 
 mod cycles;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -249,6 +250,17 @@ fn domains_depend_on_lower_layers_only() {
         }
     }
     assert_no_violations("a domain depends on its own layer or a higher one", broken);
+}
+
+#[test]
+fn the_page_of_the_crate_has_every_module_in_its_layer() {
+    let page = sources().into_iter().find(|source| source.path == "lib.rs").expect("the root").all;
+    let rows = page.lines().filter_map(|line| line.strip_prefix("//! | ")?.split_once(" | "));
+    let rows = rows.filter_map(|(layer, rest)| Some((layer.parse::<u8>().ok()?, rest)));
+    let documented: BTreeSet<(String, u8)> =
+        rows.flat_map(|(layer, rest)| quoted(rest, "[`", '`').into_iter().map(move |name| (name, layer))).collect();
+    let layers = LAYERS.iter().map(|(module, layer)| (module.rsplit('/').next().unwrap_or(module).to_owned(), *layer));
+    assert_eq!(documented, layers.collect::<BTreeSet<_>>());
 }
 
 #[test]

@@ -79,7 +79,7 @@
 //! that names an account is in its `chat_states` or its `chats_former`, so that its deletion finds them. A list has a chat if, and only if, `chat_states` says
 //! so.
 //!
-//! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that it settles all of them: some 17 commands
+//! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that it settles all of them: some 13 commands
 //! each, which a worker does after the response. The request that has changed the group is charged for them as for its own work in the store. A
 //! request that changes nothing settles no lists, if they agree with the chat.
 //!
