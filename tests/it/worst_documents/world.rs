@@ -2,37 +2,34 @@
 //! maximum length. Lists, members, campaigns and comments are fewer than their maxima: work that grows with one of them exceeds the factor with far
 //! fewer.
 
+mod ads;
+mod statuses;
+
 use super::chats::{Chats, create_chats};
 use super::inputs::FLAG;
 use super::{Measure, first_screen};
 use crate::rates::limited;
 use crate::support::{Actor, START, TestApp};
+use ads::{collect_tokens, create_campaigns, create_promotions};
 use futures_util::{StreamExt, stream};
-use rust_decimal::Decimal;
 use serde_json::{Value, json};
+use statuses::{
+    create_conversation, create_marks, create_thread, edit, import_likes, import_statuses, narrow_statuses, publish_events,
+};
 use std::collections::BTreeMap;
 use waxwing::app::App;
-use waxwing::base::audience::{AudienceKind, DetailAudience};
+use waxwing::base::audience::DetailAudience;
 use waxwing::base::clock::DAY;
 use waxwing::base::count::SparseCount;
 use waxwing::base::day::Day;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
-use waxwing::base::ids::{AdId, CampaignId, CommentId, ConversationEntryId, StatusId, UserId, UserListId};
+use waxwing::base::ids::{ConversationEntryId, StatusId, UserId, UserListId};
 use waxwing::base::rate_limits::Limit;
-use waxwing::base::request::Request;
 use waxwing::base::server_key::Scope;
-use waxwing::domains::ads::{
-    CapDraft, MAX_KEYWORDS, MAX_TOKENS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads,
-};
-use waxwing::domains::comments::{self, ParentRef, service as threads};
-use waxwing::domains::conversations::ReplyRef;
-use waxwing::domains::entities::{EntityKind, MAX_MENTIONED, TextEntities, find};
 use waxwing::domains::lists::NewList;
 use waxwing::domains::server_keys::CreateResult;
-use waxwing::domains::statuses::{AudienceInput, Location, MAX_EDITS, Status, StatusDraft};
 use waxwing::domains::users::{URL_BYTES, User};
-use waxwing::domains::{graph, lists, relations, server_keys, sessions, statuses, tags, timelines, users};
-use waxwing::platform::events;
+use waxwing::domains::{graph, lists, relations, server_keys, sessions, tags, timelines, users};
 
 /// The number of friends of the heaviest account, and of the poster.
 const FRIENDS: usize = 4_990;
@@ -57,18 +54,12 @@ pub(super) const WORD: &str = "herons";
 /// A tag of statuses of the stranger that the heaviest account follows. It follows others without a status.
 pub(super) const TAG: &str = "tag";
 const FOLLOWED_TAGS: usize = 98;
-/// Comments of the thread: most are direct comments on the status; some form a branch of nearly the maximum depth.
-const COMMENTS: usize = 400;
-const DEEP: usize = 60;
 const LISTS: usize = 10;
 const MEMBERS: usize = 40;
-const CAMPAIGNS: usize = 40;
 /// Ads of the campaign that mutations change.
 const ADS: usize = 20;
 /// Other sessions of the heaviest account.
 const SESSIONS: usize = 20;
-/// Bookmarks of the heaviest account: more than a page.
-const BOOKMARKS: usize = 150;
 /// The number of concurrent writes. More are not faster.
 pub(super) const AT_ONCE: usize = 16;
 /// The external id of an account of another system.
@@ -130,10 +121,6 @@ pub(super) fn login(at: usize) -> String {
 pub(super) fn keyword(at: usize) -> String {
     let begin = format!("word {at} ");
     format!("{begin:x<80}")
-}
-
-fn keywords(number: usize) -> Vec<String> {
-    (0..MAX_KEYWORDS).map(|at| keyword(at + number % 2)).collect()
 }
 
 impl World {
@@ -316,152 +303,6 @@ const fn statuses_of(at: usize) -> u64 {
     }
 }
 
-const fn author(at: usize) -> usize {
-    match at {
-        0..OWN_STATUSES => HEAVY,
-        OWN_STATUSES..FIRST_EVENT => STRANGER,
-        FIRST_EVENT..FIRST_OF_OTHERS => POSTER,
-        _ => at - FIRST_OF_OTHERS + POSTER,
-    }
-}
-
-fn message(at: usize) -> String {
-    match at {
-        0..OWN_STATUSES => FLAG.repeat(500),
-        // As many entities as a status can have.
-        OWN_STATUSES..FIRST_EVENT => {
-            let mentions = (0..MAX_MENTIONED).map(|at| format!("@{} ", login(at)));
-            mentions.collect::<String>() + "#tag example.com"
-        }
-        _ => format!("What a day for a walk along the river; the {WORD} are back, and so are those who photograph them."),
-    }
-}
-
-/// The entities of a text whose mentions are of existing accounts.
-fn entities(text: &str) -> TextEntities {
-    let sign = |kind| match kind {
-        EntityKind::Mention => '@',
-        EntityKind::Tag => '#',
-        EntityKind::Link => '/',
-    };
-    let stored = find(text).into_iter().map(|it| format!("{}{}-{} ", sign(it.kind), it.range.start, it.range.end));
-    TextEntities::parse(&stored.collect::<String>()).expect("valid entities")
-}
-
-/// Imports all statuses, and the profiles and homes with them.
-async fn import_statuses(app: &App, people: &[UserId], status_ids: &[StatusId]) {
-    let status = |(at, id): (usize, &StatusId)| Status {
-        likes: if at == 0 { PEOPLE as u64 } else { 0 },
-        location: (at < OWN_STATUSES).then_some(Location { latitude: 51.5, longitude: 0.125 }),
-        entities: entities(&message(at)),
-        ..Status::new(*id, people[author(at)], message(at))
-    };
-    let all: Vec<Status> = status_ids.iter().enumerate().map(status).collect();
-    statuses::service::import(app, all.iter()).await.expect("statuses");
-    let (own, others) = (&status_ids[..OWN_STATUSES], &status_ids[FIRST_OF_OTHERS..]);
-    statuses::service::import_profile(app, people[STRANGER], &status_ids[OWN_STATUSES..FIRST_EVENT]).await.expect("a profile");
-    statuses::service::import_profile(app, people[POSTER], &status_ids[FIRST_EVENT..=FIRST_OF_OTHERS]).await.expect("a profile");
-    let one_each = others.iter().zip(&people[POSTER..]).skip(1);
-    let profiles = one_each.map(|(id, author)| statuses::service::import_profile(app, *author, std::slice::from_ref(id)));
-    stream::iter(profiles).buffer_unordered(64).for_each(async |done| done.expect("a profile")).await;
-    timelines::service::import(app, people[HEAVY], own, [own, &status_ids[FIRST_EVENT..]].concat()).await.expect("a home");
-    timelines::service::import(app, people[READER], &[], others[..60].to_vec()).await.expect("a home");
-}
-
-/// Edits a status almost as often as possible, each time with the longest text.
-async fn edit(app: &App, author: UserId, id: StatusId) {
-    for at in 0..MAX_EDITS - 2 {
-        let text = FLAG.repeat(499) + if at % 2 == 0 { "a" } else { "b" };
-        statuses::service::edit(app, author, id, &text).await.expect("an edit");
-    }
-}
-
-/// The number of direct replies to the root of the conversation, and its depth.
-const REPLIES: usize = 110;
-
-/// Creates a conversation: replies to the status, and a chain of replies below the last of them. All of them quote the status. Returns the deepest reply.
-async fn create_conversation(app: &App, people: &[UserId], root: StatusId) -> StatusId {
-    let of_root = ReplyRef { parent: root, root, depth: 1, parent_author: Some(people[HEAVY]) };
-    let mut last = reply(app, people[POSTER], of_root).await;
-    for at in 1..REPLIES {
-        last = reply(app, people[POSTER + at], of_root).await;
-    }
-    for depth in 2..REPLIES as u32 {
-        let below = ReplyRef { parent: last, root, depth, parent_author: Some(people[POSTER]) };
-        last = reply(app, people[POSTER], below).await;
-    }
-    last
-}
-
-async fn reply(app: &App, author: UserId, reply: ReplyRef) -> StatusId {
-    let draft = StatusDraft {
-        message: message(FIRST_EVENT),
-        reply: Some(Ok(reply)),
-        quote: Some(Ok(reply.root)),
-        ..StatusDraft::default()
-    };
-    timelines::service::post(app, author, draft).await.ok().flatten().expect("a reply")
-}
-
-/// Publishes the poster's statuses as new events with a location. No word filter selects them.
-async fn publish_events(app: &App, people: &[UserId], status_ids: &[StatusId]) {
-    let term_hasher = events::service::term_hasher(app).await.expect("a marker");
-    let terms = term_hasher.status(people[POSTER], "Nothing.", Some((51.5, 0.125)));
-    let published = status_ids[FIRST_EVENT..FIRST_OF_OTHERS]
-        .iter()
-        .map(|status| events::service::publish_posted(app, people[POSTER], *status, terms.clone()));
-    stream::iter(published).buffer_unordered(AT_ONCE).for_each(async |done| done.expect("an event")).await;
-}
-
-async fn import_likes(app: &App, status: StatusId, people: &[UserId]) {
-    let likers: Vec<_> = people[POSTER..].iter().enumerate().map(|(at, user)| (*user, id(at, people.len(), 2))).collect();
-    statuses::service::import_likes(app, status, &likers).await.expect("likes");
-}
-
-/// Gives the heaviest account bookmarks, reposts and pins.
-async fn create_marks(app: &App, people: &[UserId], status_ids: &[StatusId]) {
-    let bookmark = async |status: StatusId| {
-        let loaders = Request::new(app.clone(), None, None, None).loaders();
-        statuses::service::repost(app, &loaders, people[HEAVY], status).await.is_ok()
-            && statuses::service::bookmark(app, &loaders, people[HEAVY], status).await.is_ok()
-    };
-    let repost = async |user: UserId| {
-        let loaders = Request::new(app.clone(), None, None, None).loaders();
-        statuses::service::repost(app, &loaders, user, status_ids[0]).await.is_ok()
-    };
-    let reposters = people[POSTER..].iter().take(REPLIES).copied();
-    assert!(stream::iter(reposters.map(repost)).buffer_unordered(AT_ONCE).all(async |done| done).await);
-    let bookmarked = status_ids[FIRST_OF_OTHERS..].iter().chain(&status_ids[..OWN_STATUSES]).take(BOOKMARKS).copied();
-    assert!(stream::iter(bookmarked.map(bookmark)).buffer_unordered(AT_ONCE).all(async |done| done).await);
-    for status in &status_ids[..statuses::MAX_PINS] {
-        statuses::service::pin(app, people[HEAVY], *status).await.expect("a pin");
-    }
-}
-
-/// Creates a thread on a status of the heaviest account. Returns the comment with the most replies.
-async fn create_thread(app: &App, people: &[UserId], status: StatusId) -> CommentId {
-    let add = async |author: usize, parent: ParentRef| {
-        let loaders = Request::new(app.clone(), None, None, None).loaders();
-        let draft = comments::CommentDraft {
-            parent,
-            message: "I have never seen it from this side. @user0 #tag example.com".into(),
-            idempotency_key: None,
-        };
-        threads::add(app, &loaders, people[author], draft).await.ok().flatten().expect("a comment")
-    };
-    let first = add(0, ParentRef::Status(status)).await;
-    let wide =
-        (0..COMMENTS).map(|at| add(at % 50, if at % 2 == 0 { ParentRef::Status(status) } else { ParentRef::Comment(first) }));
-    stream::iter(wide).buffer_unordered(AT_ONCE).count().await;
-    let mut deep = first;
-    for at in 0..DEEP {
-        deep = add(at % 3, ParentRef::Comment(deep)).await;
-    }
-    let loaders = Request::new(app.clone(), None, None, None).loaders();
-    assert!(threads::edit(app, &loaders, people[HEAVY], first, "I have never seen it from there.").await.is_ok());
-    first
-}
-
 /// Creates lists of the heaviest account, with members.
 async fn create_lists(app: &App, people: &[UserId]) -> Vec<UserListId> {
     let mut made = Vec::new();
@@ -485,94 +326,11 @@ async fn follow_tags(app: &App, follower: UserId) {
     }
 }
 
-/// Addresses each of some statuses to the members of another list.
-async fn narrow_statuses(app: &App, author: UserId, lists: &[UserListId], status_ids: &[StatusId]) {
-    for (list, status) in lists.iter().zip(status_ids) {
-        let audience = AudienceInput { kind: Some(AudienceKind::List), list: Some(list.global()) };
-        statuses::service::set_audience(app, author, *status, &audience).await.expect("a change");
-    }
-}
-
-/// Returns a campaign with a period, a daily budget and a frequency cap, or one with a budget only.
-fn campaign(number: usize, keywords: Vec<String>) -> NewCampaign {
-    let is_bounded = number.is_multiple_of(2);
-    NewCampaign {
-        name: format!("campaign {number}"),
-        budget: Decimal::from(1_000_000),
-        daily: is_bounded.then(|| Decimal::from(100_000)),
-        starts: is_bounded.then_some(START - DAY),
-        ends: is_bounded.then_some(START + 300 * DAY),
-        keywords,
-        cap: is_bounded.then_some(CapDraft { impressions: 1_000_000, per_seconds: 60 }),
-        pacing: Pacing::Asap,
-        idempotency_key: None,
-    }
-}
-
-/// Creates a banner, or an ad that promotes a status.
-async fn add_ad(app: &App, owner: UserId, campaign: CampaignId, number: usize, status: Option<StatusId>) -> AdId {
-    let ad = NewAd {
-        campaign: Some(campaign),
-        slot: if status.is_some() { Slot::InFeed } else { Slot::Banner },
-        snippet: status.is_none().then(|| "The best tea in town.".into()),
-        target: status.is_none().then(|| "https://tea.example/".into()),
-        status: status.map(|it| it.global()),
-        pricing: Pricing::Cpm,
-        bid: Decimal::new(1_000 + number as i64, 3),
-        idempotency_key: None,
-    };
-    let loaders = Request::new(app.clone(), None, None, None).loaders();
-    ads::create_ad(app, &loaders, owner, ad).await.expect("an ad").expect("it is there")
-}
-
-/// Creates campaigns of the heaviest account, each with the maximum of keywords and an ad, and two websites. Returns the key of one website.
-async fn create_campaigns(app: &App, owner: UserId, status: StatusId, ids: &mut BTreeMap<&'static str, String>) -> String {
-    let site = |require_server_key| NewWebsite {
-        name: "Blog".into(),
-        origin: "https://blog.example".into(),
-        require_server_key,
-        idempotency_key: None,
-    };
-    let with_server_key = ads::register(app, owner, site(true)).await.expect("a website");
-    ids.insert("Website", with_server_key.global());
-    let site = ads::register(app, owner, site(false)).await.expect("a website");
-    for number in 0..CAMPAIGNS {
-        let campaign = ads::create(app, owner, campaign(number, keywords(number))).await.expect("a campaign");
-        let ad = add_ad(app, owner, campaign, number, None).await;
-        // The lowest bid: a decision evaluates all other campaigns first.
-        ids.entry("Campaign").or_insert_with(|| campaign.global());
-        ids.entry("Ad").or_insert_with(|| ad.global());
-        if number == 0 {
-            // This ad is not served in feeds, because its campaign has keywords.
-            add_ad(app, owner, campaign, number, Some(status)).await;
-        }
-    }
-    ads::key(app, site).await.expect("a key")
-}
-
-/// Creates campaigns of the stranger that promote statuses in feeds, and a campaign of the heaviest account with many ads. Returns the latter.
-async fn create_promotions(app: &App, people: &[UserId], status_ids: &[StatusId]) -> CampaignId {
-    for number in 0..5 {
-        let campaign = ads::create(app, people[STRANGER], campaign(number, Vec::new())).await.expect("a campaign");
-        add_ad(app, people[STRANGER], campaign, number, Some(status_ids[OWN_STATUSES + number])).await;
-    }
-    let campaign = ads::create(app, people[HEAVY], campaign(1, Vec::new())).await.expect("a campaign");
-    for (number, status) in status_ids.iter().enumerate().take(ADS) {
-        add_ad(app, people[HEAVY], campaign, number, number.is_multiple_of(2).then_some(*status)).await;
-    }
-    campaign
-}
-
 /// Runs a document. Returns the value at a JSON pointer in its data.
 async fn read(actor: &Actor, document: &str, variables: Value, place: &str) -> Value {
     let mut response = actor.gql(document, variables).await;
     assert_eq!(response.get("errors"), None, "{response}");
     response["data"].pointer_mut(place).unwrap_or_else(|| panic!("nothing at {place}")).take()
-}
-
-fn texts(value: &Value, place: &str) -> Vec<String> {
-    let items = value.as_array().expect("a list").iter();
-    items.filter_map(|item| item.pointer(place)?.as_str().map(str::to_owned)).collect()
 }
 
 async fn cursors(heavy: &Actor, ids: &BTreeMap<&'static str, String>) -> BTreeMap<&'static str, String> {
@@ -607,34 +365,4 @@ async fn find_other_session(first: &Actor, second: &Actor) -> String {
         }
     }
     free.into_iter().find(|(_, is_free)| *is_free).expect("a session").0
-}
-
-async fn collect_tokens(heavy: &Actor, key: &str) -> Tokens {
-    let serve = "mutation($key: String!) { serveAds(input: { websiteKey: $key, slot: BANNER, visitorId: \"x\" }) { impressions { token } } }";
-    let served = read(heavy, serve, json!({ "key": key }), "/serveAds/impressions").await;
-    // The first click counts, and a repeated one does not.
-    let click = "mutation($token: String!) { clickAd(input: { token: $token }) { counted } }";
-    for _ in 0..2 {
-        read(heavy, click, json!({ "token": texts(&served, "/token").first() }), "/clickAd/counted").await;
-    }
-    let served = read(heavy, serve, json!({ "key": key }), "/serveAds/impressions").await;
-    let home = "query($after: String) { homeTimeline { entries(first: 100, after: $after) {
-        edges { node { promotion { impressionToken } } } pageInfo { endCursor } } } }";
-    let (mut promoted, mut after) = (Vec::new(), Value::Null);
-    while promoted.len() < MAX_TOKENS {
-        let mut entries = read(heavy, home, json!({ "after": after }), "/homeTimeline/entries").await;
-        let found = texts(&entries["edges"], "/node/promotion/impressionToken");
-        assert!(!found.is_empty(), "a page without ads: {entries}");
-        promoted.extend(found);
-        after = entries["pageInfo"]["endCursor"].take();
-    }
-    promoted.truncate(MAX_TOKENS);
-    let log_in =
-        "mutation($login: String!) { logIn(input: { login: $login, password: \"correct horse\" }) { session { deviceToken } } }";
-    let device = read(heavy, log_in, json!({ "login": heavy.login }), "/logIn/session/deviceToken").await;
-    Tokens {
-        click: texts(&served, "/token").pop().expect("an impression"),
-        promoted,
-        device: device.as_str().expect("a token").to_owned(),
-    }
 }
