@@ -1,6 +1,7 @@
 //! Limits and the storage: Redis unavailable, a cluster, and the audit.
 
-use super::{default_config, is_of_requests, limited, log_in, once, post_query, post_query_as, refused, server_key, sign_up};
+use super::actions::{once, server_key};
+use super::{default_config, is_of_requests, limited, log_in, post_query, post_query_as, refused, sign_up};
 use crate::support::{
     Cluster, HttpResponse, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, TestServer, error_codes, waxwing,
 };
