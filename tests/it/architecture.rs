@@ -2,8 +2,9 @@
 //! use Redis and axum.
 
 mod cycles;
+mod layers;
+mod scripts;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -48,8 +49,6 @@ const AD_PARTS: [&str; 12] = [
     "reporting",
     "management",
 ];
-/// The modules of `domains/ads` outside of this order. They may depend on all parts.
-const AD_SURFACE: [&str; 5] = ["audit", "graphql", "lua", "mod", "service"];
 /// The files and folders directly in src.
 const TOP: [&str; 10] = ["app.rs", "base", "cli", "db", "domains", "lib.rs", "main.rs", "platform", "schema", "server"];
 
@@ -142,62 +141,6 @@ fn assert_no_violations(rule: &str, broken: impl IntoIterator<Item = String>) {
     assert!(broken.is_empty(), "{rule}:\n{}", broken.join("\n"));
 }
 
-/// Returns the crate's modules that a source names (`server`, or `domains/users`), each with the named item.
-fn named(source: &Source) -> Vec<(String, String)> {
-    let mut pairs = Vec::new();
-    for line in &source.lines {
-        for (at, _) in line.match_indices("crate::") {
-            let mut parts = line[at + 7..]
-                .split("::")
-                .map(|part| part.split(|end: char| !end.is_alphanumeric() && end != '_').next().unwrap_or_default());
-            let mut module = parts.next().unwrap_or_default().to_owned();
-            let mut item = parts.next().unwrap_or_default().to_owned();
-            if ["domains", "platform"].contains(&module.as_str()) {
-                module = format!("{module}/{item}");
-                item = parts.next().unwrap_or_default().to_owned();
-            }
-            pairs.push((module, item));
-        }
-    }
-    pairs
-}
-
-#[test]
-fn only_the_server_uses_axum() {
-    assert_no_violations(
-        "axum outside of server/",
-        sources().iter().filter(|it| it.top() != "server" && !it.names("axum").is_empty()).map(|it| it.path.clone()),
-    );
-}
-
-#[test]
-fn only_db_and_the_stores_use_redis() {
-    let allowed = |it: &Source| it.top() == "db" || (it.layer().is_some() && matches!(it.module_kind(), "store" | "audit"));
-    assert_no_violations(
-        "Redis outside of db/, store.rs and audit.rs",
-        sources().iter().filter(|it| !allowed(it) && !it.names("redis::").is_empty()).map(|it| it.path.clone()),
-    );
-}
-
-#[test]
-fn only_the_edge_uses_async_graphql() {
-    let allowed = |it: &Source| matches!(it.top(), "schema" | "server") || it.module_kind() == "graphql";
-    assert_no_violations(
-        "async-graphql outside of schema/, server/ and graphql.rs",
-        sources().iter().filter(|it| !allowed(it) && !it.names("async_graphql").is_empty()).map(|it| it.path.clone()),
-    );
-}
-
-#[test]
-fn metrics_and_traces_have_one_module_each() {
-    let outside = |place: &str, library: &str| {
-        let named = |it: &Source| !it.path.starts_with(place) && !it.names(library).is_empty();
-        sources().iter().filter(|it| named(it)).map(|it| format!("{} names {library}", it.path)).collect::<Vec<_>>()
-    };
-    assert_no_violations("Prometheus outside of base/metrics/", outside("base/metrics/", "prometheus_client"));
-    assert_no_violations("OpenTelemetry outside of server/traces.rs", outside("server/traces.rs", "opentelemetry"));
-}
-
 #[test]
 fn keys_are_built_only_by_their_own_domain() {
     let kinds_with_keys = ["store", "audit", "mod", "keys"];
@@ -219,89 +162,6 @@ fn the_sources_are_in_their_folders() {
         .collect();
     found.sort();
     assert_eq!(found, TOP);
-}
-
-#[test]
-fn the_base_depends_on_no_domain() {
-    let mut broken = Vec::new();
-    for source in sources().iter().filter(|it| it.top() == "base") {
-        for (module, item) in named(source) {
-            // The bundle of all batch loaders, which belongs to a request.
-            let loader = source.path == "base/request.rs" && item.ends_with("Fetcher");
-            if layer_of(&module).is_some() && !loader || ["server", "schema", "cli"].contains(&module.as_str()) {
-                broken.push(format!("{} names {module}::{item}", source.path));
-            }
-        }
-    }
-    assert_no_violations("base depends on a domain", broken);
-}
-
-#[test]
-fn domains_depend_on_lower_layers_only() {
-    let mut broken = Vec::new();
-    for source in sources() {
-        let Some(layer) = source.layer().filter(|_| source.module_kind() != "graphql") else { continue };
-        for (module, item) in named(&source) {
-            let own = source.domain().is_some_and(|own| own == module);
-            let is_higher = layer_of(&module).is_some_and(|other| !own && other >= layer);
-            if is_higher || ["server", "schema", "cli"].contains(&module.as_str()) {
-                broken.push(format!("{} names {module}::{item}", source.path));
-            }
-        }
-    }
-    assert_no_violations("a domain depends on its own layer or a higher one", broken);
-}
-
-#[test]
-fn the_page_of_the_crate_has_every_module_in_its_layer() {
-    let page = sources().into_iter().find(|source| source.path == "lib.rs").expect("the root").all;
-    let rows = page.lines().filter_map(|line| line.strip_prefix("//! | ")?.split_once(" | "));
-    let rows = rows.filter_map(|(layer, rest)| Some((layer.parse::<u8>().ok()?, rest)));
-    let documented: BTreeSet<(String, u8)> =
-        rows.flat_map(|(layer, rest)| quoted(rest, "[`", '`').into_iter().map(move |name| (name, layer))).collect();
-    let layers = LAYERS.iter().map(|(module, layer)| (module.rsplit('/').next().unwrap_or(module).to_owned(), *layer));
-    assert_eq!(documented, layers.collect::<BTreeSet<_>>());
-}
-
-#[test]
-fn modules_of_the_ad_server_depend_on_lower_modules_only() {
-    let place = |name: &str| AD_PARTS.iter().position(|part| *part == name);
-    let (mut broken, mut found) = (Vec::new(), std::collections::BTreeSet::new());
-    for source in sources().iter().filter(|it| it.path.starts_with("domains/ads/")) {
-        let Some(part) = source.ad_part() else { continue };
-        found.insert(part.to_owned());
-        for line in source.lines.iter().map(|line| line.replace("(in crate::domains::ads)", "")) {
-            for named in line.split("crate::domains::ads").skip(1) {
-                let name = named.trim_start_matches("::").split(|end: char| !end.is_alphanumeric() && end != '_').next();
-                if name.and_then(place).is_none_or(|other| Some(other) > place(part)) {
-                    broken.push(format!("{}: {}", source.path, line.trim()));
-                }
-            }
-            // This many `super::` lead outside of the part: to another part, by a path that the loop above does not see.
-            if line.contains(&"super::".repeat(source.depth_in_ad_part() + 1)) {
-                broken.push(format!("{}: {}", source.path, line.trim()));
-            }
-        }
-    }
-    assert_no_violations(
-        "a part of the ad server that depends on a higher part, or on a part by another path than `crate::domains::ads::PART`",
-        broken,
-    );
-    assert_eq!(found.len(), AD_PARTS.len(), "{found:?}");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/domains/ads");
-    let names = fs::read_dir(root).expect("a folder").map(|entry| entry.expect("an entry").file_name());
-    let names = names.map(|name| name.to_string_lossy().trim_end_matches(".rs").to_owned());
-    let is_known = |name: &String| [&AD_PARTS[..], &AD_SURFACE].concat().contains(&name.as_str());
-    assert_no_violations("a module of the ad server that AD_PARTS does not list", names.filter(|name| !is_known(name)));
-}
-
-#[test]
-fn stores_and_loaders_call_no_service() {
-    let low = |it: &Source| it.layer().is_some() && matches!(it.module_kind(), "store" | "load" | "model" | "keys" | "audit");
-    assert_no_violations(
-        "a module below the service layer names a service",
-        sources().iter().filter(|it| low(it) && !it.names("service").is_empty()).map(|it| it.path.clone()),
-    );
 }
 
 #[test]
@@ -340,74 +200,6 @@ fn functions_stay_under_eighty_lines() {
 }
 
 #[test]
-fn scripts_document_their_arguments_and_use_one_hash_tag() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut broken = Vec::new();
-    for (domain, _) in LAYERS.iter().chain(&[("db", 0)]) {
-        for entry in fs::read_dir(root.join(domain).join("lua")).into_iter().flatten() {
-            let path = entry.expect("a script").path();
-            let (name, script) =
-                (path.file_name().expect("a name").to_string_lossy().into_owned(), fs::read_to_string(&path).expect("a script"));
-            let header: Vec<&str> = script.lines().take_while(|line| line.starts_with("--")).collect();
-            let says = |word: &str| header.iter().any(|line| line.contains(word));
-            if !header.first().is_some_and(|line| line.starts_with(&format!("-- {name} - ")))
-                || !says("KEYS")
-                || !says("ARGV")
-                || !says("Returns")
-            {
-                broken.push(format!("{domain}/{name}: the header is incomplete"));
-            }
-            if ["forget_", "erase_", "drop_", "wipe_"].iter().any(|verb| name.starts_with(verb)) {
-                broken.push(format!("{domain}/{name}: CONTRIBUTING.md lists the verbs of removal"));
-            }
-            let tags: std::collections::HashSet<&str> = header
-                .iter()
-                .filter(|line| line.contains("KEYS"))
-                .flat_map(|line| line.split('{').skip(1))
-                .filter_map(|rest| rest.split('}').next())
-                .collect();
-            if tags.len() != 1 && !(tags.is_empty() && says("KEYS none")) {
-                broken.push(format!("{domain}/{name}: keys of {} hash tags: {tags:?}", tags.len()));
-            }
-        }
-    }
-    assert_no_violations("a script with an incomplete header, several hash tags or another verb of removal", broken);
-}
-
-#[test]
-fn every_used_command_is_checked_at_start() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let rights = fs::read_to_string(root.join("db/inspect/rights.rs")).expect("the rights");
-    // Each connection of the client library requests these commands, or the inspection itself does.
-    let own = ["CONFIG", "INFO", "CLUSTER", "ASKING", "PING", "HELLO", "MULTI", "EXEC", "DISCARD", "SCRIPT", "ACL", "ROLE"];
-    let mut used = std::collections::BTreeSet::new();
-    // Only operators run audits: a server does not need the commands of audits.
-    let audit = |it: &Source| it.path.contains("audit") || it.path == "db/audit_reader.rs";
-    let apart = |it: &Source| ["db/inspect", "db/embedded", "db/snapshot"].iter().any(|place| it.path.starts_with(place));
-    for source in sources().iter().filter(|it| !audit(it) && !apart(it)) {
-        used.extend(source.lines.iter().flat_map(|line| quoted(line, "cmd(\"", '"')));
-    }
-    used.extend(scripts().iter().flat_map(|(_, script)| quoted(script, "redis.call('", '\'')));
-    assert!(used.len() > 15, "{used:?}");
-    let unlisted = used.into_iter().filter(|name| !own.contains(&name.as_str()) && !rights.contains(&format!("&[\"{name}\"")));
-    assert_no_violations("a command that inspect/rights.rs does not list", unlisted);
-}
-
-#[test]
-fn every_command_checked_at_start_is_used() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let rights = fs::read_to_string(root.join("db/inspect/rights.rs")).expect("the rights");
-    let listed_commands: Vec<String> = rights.lines().flat_map(|line| quoted(line, "    &[\"", '"')).collect();
-    assert!(listed_commands.len() > 15, "{listed_commands:?}");
-    let mut texts: Vec<String> = sources().into_iter().filter(|it| !it.path.starts_with("db/inspect")).map(|it| it.all).collect();
-    texts.extend(scripts().into_iter().map(|(_, script)| script));
-    let used = |name: &String| {
-        [format!("cmd(\"{name}\")"), format!("redis.call('{name}'")].iter().any(|call| texts.iter().any(|it| it.contains(call)))
-    };
-    assert_no_violations("a right that no code uses", listed_commands.into_iter().filter(|name| !used(name)));
-}
-
-#[test]
 fn every_kind_of_key_is_listed() {
     let mut kinds = Vec::new();
     for source in sources().iter().filter(|it| it.path.ends_with("keys.rs")) {
@@ -437,73 +229,6 @@ fn secrets_are_compared_in_constant_time() {
         |line: &&String| ["==", "!="].iter().any(|by| line.contains(by)) && makers.iter().any(|maker| line.contains(maker));
     let broken = sources().into_iter().filter_map(|it| it.lines.iter().find(compares).map(|line| format!("{}: {line}", it.path)));
     assert_no_violations("a secret that is compared by `==`: use `ct_eq`", broken);
-}
-
-#[test]
-fn no_script_and_no_pattern_is_built_from_strings() {
-    for word in ["EVAL", "MATCH", "KEYS", "PSUBSCRIBE", "SORT"] {
-        let word = format!("\"{word}\"");
-        let broken = sources().into_iter().filter(|it| it.lines.iter().any(|line| line.contains(&word)));
-        assert_no_violations(
-            "a command whose argument is a script or a pattern",
-            broken.map(|it| format!("{}: {word}", it.path)),
-        );
-    }
-    let made = |line: &String| {
-        let new = |by: &str| line.contains(&format!("Script::{by}(")) && !line.contains(&format!("Script::{by}(include_str!("));
-        // The prefix of such a script is a constant, which is a file too.
-        let after = |by: &str| {
-            let begun = |it: &&str| line.contains(&format!("Script::{by}({it}, include_str!("));
-            line.contains(&format!("Script::{by}("))
-                && ![
-                    "THREAD_PRELUDE",
-                    "SUMS_PRELUDE",
-                    "SHARE_PRELUDE",
-                    "FRIENDS_PRELUDE",
-                    "CONVERSATION_PRELUDE",
-                    "CHAT_PRELUDE",
-                    "LOG_PRELUDE",
-                    "LOGIN_PRELUDE",
-                    "EMAIL_NOTICE_PRELUDE",
-                    "DEAD_LETTER_PRELUDE",
-                ]
-                .iter()
-                .any(begun)
-        };
-        ["new", "allow_oom", "refusable"].into_iter().any(new) || ["after", "allow_oom_after"].into_iter().any(after)
-    };
-    let broken = sources().into_iter().filter(|it| it.path != "db/script.rs" && it.lines.iter().any(made));
-    assert_no_violations("a script that is not a file", broken.map(|it| it.path));
-    for (path, script) in scripts() {
-        let code = script.lines().filter(|line| !line.starts_with("--"));
-        let makes_code = |line: &&str| ["load(", "loadstring(", "pcall("].iter().any(|word| line.contains(word));
-        let touches_others = |line: &&str| {
-            let calls = line.matches("redis.call(").count();
-            calls
-                != line
-                    .replace("'PUBSUB', 'SHARDNUMSUB', KEYS[", "'PUBSUB', KEYS[")
-                    .split("redis.call('")
-                    .skip(1)
-                    .filter(|call| call.split_once("', ").is_some_and(|it| it.1.starts_with("KEYS[")))
-                    .count()
-        };
-        assert_no_violations(&path, code.filter(|line| makes_code(line) || touches_others(line)).map(str::to_owned));
-    }
-}
-
-/// Returns every Lua script: its path below src, and its text.
-fn scripts() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut found = Vec::new();
-    for (domain, _) in LAYERS.iter().chain(&[("db", 0)]) {
-        for entry in fs::read_dir(root.join(domain).join("lua")).into_iter().flatten() {
-            let path = entry.expect("a script").path();
-            let script = fs::read_to_string(&path).expect("a script");
-            found.push((path.strip_prefix(&root).expect("below src").display().to_string(), script));
-        }
-    }
-    assert!(found.len() > 15, "the scripts were not found");
-    found
 }
 
 #[test]
