@@ -176,6 +176,12 @@ fn files_are_short_and_documented() {
             broken.push(format!("{} does not begin with a description", source.path));
         }
     }
+    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"), &mut |file| {
+        let lines = fs::read_to_string(&file).expect("a source").lines().count();
+        if lines > 500 {
+            broken.push(format!("{} has {lines} lines", file.display()));
+        }
+    });
     assert_no_violations("a file that is too long or lacks a description", broken);
 }
 
