@@ -65,6 +65,7 @@ use crate::domains::users::{AccountQuery, EmailMutation, LoginMutation, UserMuta
 use async_graphql::{MergedObject, MergedSubscription, SDLExportOptions, ValidationMode};
 use limits::LimitQuery;
 use node::NodeQuery;
+use std::sync::LazyLock;
 
 /// Read operations.
 #[derive(MergedObject, Default)]
@@ -134,15 +135,18 @@ pub struct Subscription(StreamSubscription, ChatSubscription);
 /// The schema of Waxwing.
 pub type Schema = async_graphql::Schema<Query, Mutation, Subscription>;
 
-/// Builds the schema. It has no state: each request carries its own. Requests must have passed [`check()`]; the library does not validate them
-/// again.
-pub fn build() -> Schema {
-    let schema = Schema::build(Query::default(), Mutation::default(), Subscription::default());
-    schema.validation_mode(ValidationMode::Fast).finish()
+/// The schema, which is built once in a process. It has no state: each request carries its own. Requests must have passed [`check()`]; the
+/// library does not validate them again.
+pub fn instance() -> Schema {
+    static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
+        let schema = Schema::build(Query::default(), Mutation::default(), Subscription::default());
+        schema.validation_mode(ValidationMode::Fast).finish()
+    });
+    SCHEMA.clone()
 }
 
 /// The schema in the schema definition language, sorted, as in `schema.graphql`.
 pub fn sdl() -> String {
     let options = SDLExportOptions::new().sorted_fields().sorted_arguments().sorted_enum_items().include_specified_by();
-    format!("{}\n", build().sdl_with_options(options).trim())
+    format!("{}\n", instance().sdl_with_options(options).trim())
 }

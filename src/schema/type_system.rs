@@ -264,7 +264,7 @@ mod tests {
     /// Field by field, with the arguments.
     #[tokio::test]
     async fn the_introspection_types_match_those_of_the_server() {
-        let schema = crate::schema::build();
+        let schema = crate::schema::instance();
         for name in ["__Schema", "__Type", "__Field", "__InputValue", "__EnumValue", "__Directive"] {
             let query = format!("{{ __type(name: \"{name}\") {{ fields {{ name args {{ name }} }} }} }}");
             let introspected = schema.execute(query).await.data.into_json().expect("JSON");

@@ -64,7 +64,7 @@ pub struct StateParts {
 impl State {
     /// The state for `app`, without a demo.
     pub fn new(app: App, edge: EdgeConfig) -> Self {
-        let schema = crate::schema::build();
+        let schema = crate::schema::instance();
         let bodies = Bodies::new(&edge, app.metrics().edge());
         let (concurrency, unread, edge) =
             (ConcurrencyLimit::new(&edge), UnreadResponses::new(app.clone(), &edge), Arc::new(edge));

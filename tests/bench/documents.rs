@@ -20,7 +20,7 @@ const BOUND: f64 = 5_000.0;
 
 fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let (schema, config) = (schema::build(), Config::default());
+    let (schema, config) = (schema::instance(), Config::default());
     let mut worst: f64 = 0.0;
     println!("{:>9}  {:>9}  {:24}  document", "median us", "worst us", "code");
     for (name, document) in documents() {

@@ -2,7 +2,6 @@
 
 use async_graphql::{Request, Variables};
 use futures_util::FutureExt;
-use std::sync::LazyLock;
 use waxwing::base::config::Config;
 use waxwing::base::ids::{self, CommentId, IdKind, StatusId, UserId};
 use waxwing::base::page::{Cursors, ListId, PageArgs};
@@ -16,14 +15,13 @@ fn may_run(request: &mut Request) -> bool {
 /// A document, and after a zero byte its variables: it is refused or it is not, within the stack that there is. What passes is run
 /// through the library's validation and introspection, as far as that goes without anything to ask.
 pub(crate) fn document(bytes: &[u8]) {
-    static SCHEMA: LazyLock<waxwing::schema::Schema> = LazyLock::new(waxwing::schema::build);
     let mut parts = bytes.splitn(2, |byte| *byte == 0);
     let query = String::from_utf8_lossy(parts.next().unwrap_or_default());
     let variables = parts.next().and_then(|rest| serde_json::from_slice(rest).ok());
     let mut request = Request::new(query).variables(variables.map(Variables::from_json).unwrap_or_default());
     if may_run(&mut request) {
         // Without a request's context every resolver fails before it waits for anything.
-        let response = SCHEMA.execute(request).now_or_never().expect("it waits for nothing");
+        let response = waxwing::schema::instance().execute(request).now_or_never().expect("it waits for nothing");
         let text = serde_json::to_string(&response.errors).expect("JSON");
         assert!(text.len() < 4 * bytes.len() + 100_000, "{} bytes of errors for {} bytes", text.len(), bytes.len());
     }

@@ -106,7 +106,7 @@ fn resident() -> u64 {
 
 async fn memory() {
     let bed = Bed::with(&[], Config::default()).await;
-    let (schema, responses) = (waxwing::schema::build(), Arc::new(AtomicUsize::new(0)));
+    let (schema, responses) = (waxwing::schema::instance(), Arc::new(AtomicUsize::new(0)));
     let mut all = Vec::new();
     // The first subscriptions allocate the state that all share.
     subscribe_many(&bed.app, &schema, 0..1_000, &responses, &mut all).await;
@@ -125,7 +125,7 @@ async fn matching() -> bool {
     for many in [1_000, 10_000] {
         let bed = Bed::with(&[], Config::default()).await;
         let author = bed.author("author", &[]).await;
-        let (schema, responses) = (waxwing::schema::build(), Arc::new(AtomicUsize::new(0)));
+        let (schema, responses) = (waxwing::schema::instance(), Arc::new(AtomicUsize::new(0)));
         let mut all = Vec::new();
         subscribe_many(&bed.app, &schema, 0..many, &responses, &mut all).await;
         tokio::time::sleep(Duration::from_secs(1)).await;

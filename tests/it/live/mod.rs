@@ -70,7 +70,7 @@ impl LiveSubscription {
 
     /// Subscribes with any document and request context.
     pub(crate) fn start(app: &TestServer, context: request::Request, mut request: Request) -> Self {
-        let schema = waxwing::schema::build();
+        let schema = waxwing::schema::instance();
         waxwing::schema::check(&mut request, app.app.config()).expect("it passes");
         let mut stream = waxwing::schema::subscribe(&schema, request, context);
         let (sender, responses) = mpsc::channel(1);

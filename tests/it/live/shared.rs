@@ -172,7 +172,7 @@ async fn a_subscription_that_fails_to_start_does_not_affect_others() {
     let ask = |filter: Value| {
         let request =
             Request::new(LIVE).operation_name("PublicStream").variables(Variables::from_json(json!({ "filter": filter })));
-        (request, waxwing::schema::build())
+        (request, waxwing::schema::instance())
     };
     let (mut broken, schema) = ask(json!({}));
     waxwing::schema::check(&mut broken, app.app.config()).expect("it passes");

@@ -73,7 +73,7 @@ fn field(definition: &FieldDefinition) -> Field {
 impl Types {
     /// Reads the types of the running schema.
     pub(super) fn load() -> Self {
-        let schema = parse_schema(waxwing::schema::build().sdl()).expect("a schema");
+        let schema = parse_schema(waxwing::schema::instance().sdl()).expect("a schema");
         let mut types = BTreeMap::new();
         let mut members: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for definition in schema.definitions {
