@@ -131,9 +131,10 @@ fn connections() -> &'static HashSet<&'static str> {
     &NAMES
 }
 
-/// The fields of all objects of the schema, by name.
+/// The fields of all objects of the schema, by name. Without those of introspection.
 fn fields() -> impl Iterator<Item = (&'static str, &'static Output)> {
-    let objects = type_system().all().filter_map(NamedType::as_composite).filter(|composite| composite.is_object);
+    let types = type_system().all().filter(|ty| !ty.name.starts_with("__"));
+    let objects = types.filter_map(NamedType::as_composite).filter(|composite| composite.is_object);
     objects.flat_map(|object| object.fields.iter().map(|(name, field)| (name.as_str(), field)))
 }
 
