@@ -5,7 +5,7 @@ import { useViewer } from '../session/useSession.ts';
 import { ConfirmButton } from '../ui/ConfirmButton.tsx';
 import { useBusy } from '../ui/useBusy.ts';
 import { ACTIONS, actionsOf, relationTexts, type ActionName, type PersonAction } from './actions.ts';
-import type { PersonStandingFragment } from './fragments/PersonStanding.generated.ts';
+import type { PersonRelationsFragment } from './fragments/PersonRelations.generated.ts';
 import { PrivateSwitch } from './PrivateSwitch.tsx';
 import { usePersonAction } from './usePersonAction.ts';
 import './people.css';
@@ -13,7 +13,7 @@ import './people.css';
 const NUMBER = new Intl.NumberFormat();
 
 interface Props {
-  person: PersonStandingFragment;
+  person: PersonRelationsFragment;
   onClose?: () => void;
   // Shown before the actions.
   children?: ReactNode;
@@ -60,7 +60,7 @@ export function PersonCard({ person, onClose, children }: Props) {
   );
 }
 
-function Counts({ person }: { person: PersonStandingFragment }) {
+function Counts({ person }: { person: PersonRelationsFragment }) {
   const counts: [number, string, string][] = [
     [person.followersCount, 'follower', 'followers'],
     [person.followingCount, 'following', 'following'],
@@ -78,7 +78,7 @@ function Counts({ person }: { person: PersonStandingFragment }) {
 }
 
 interface ActionsProps {
-  person: PersonStandingFragment;
+  person: PersonRelationsFragment;
   onError: (message: string) => void;
   onAct: () => void;
 }
@@ -106,7 +106,7 @@ function Actions({ person, onError, onAct }: ActionsProps) {
 }
 
 // An action replaces its button by the opposite one: the card takes the focus of the removed button.
-function useFocusAfterAction(person: PersonStandingFragment) {
+function useFocusAfterAction(person: PersonRelationsFragment) {
   const card = useRef<HTMLElement>(null);
   const hasActed = useRef(false);
   useEffect(() => {

@@ -1,6 +1,6 @@
 // The actions of a viewer on another account, and the texts about the relation of the two.
 import type { TypedDocumentNode } from 'urql';
-import type { PersonStandingFragment } from './fragments/PersonStanding.generated.ts';
+import type { PersonRelationsFragment } from './fragments/PersonRelations.generated.ts';
 import { PersonAcceptFollowDocument } from './operations/AcceptFollowRequest.generated.ts';
 import { PersonAcceptFriendDocument } from './operations/AcceptFriendRequest.generated.ts';
 import { PersonBlockDocument } from './operations/BlockUser.generated.ts';
@@ -47,13 +47,13 @@ export const ACTIONS = {
 export type ActionName = keyof typeof ACTIONS;
 
 // The actions that the viewer can take, in the order of their buttons.
-export function actionsOf(person: PersonStandingFragment): ActionName[] {
+export function actionsOf(person: PersonRelationsFragment): ActionName[] {
   const mute = person.viewerIsMuting ? 'unmute' : 'mute';
   if (person.viewerIsBlocking) return ['unblock', mute];
   return [...followActions(person), ...friendActions(person), mute, 'block'];
 }
 
-function followActions(person: PersonStandingFragment): ActionName[] {
+function followActions(person: PersonRelationsFragment): ActionName[] {
   const actions: ActionName[] = person.viewerHasFollowRequest ? ['acceptFollow', 'rejectFollow'] : [];
   const needsRequest = person.isPrivate && person.viewerFriendship !== 'FRIENDS';
   if (person.viewerFollowState === 'FOLLOWING') actions.push('unfollow');
@@ -62,7 +62,7 @@ function followActions(person: PersonStandingFragment): ActionName[] {
   return person.isFollowingViewer ? [...actions, 'removeFollower'] : actions;
 }
 
-function friendActions({ viewerFriendship }: PersonStandingFragment): ActionName[] {
+function friendActions({ viewerFriendship }: PersonRelationsFragment): ActionName[] {
   if (viewerFriendship === 'FRIENDS') return ['unfriend'];
   if (viewerFriendship === 'REQUEST_SENT') return ['withdrawFriend'];
   return viewerFriendship === 'REQUEST_RECEIVED' ? ['acceptFriend', 'rejectFriend'] : ['requestFriend'];
@@ -73,7 +73,7 @@ const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 const DAY_MS = 86_400_000;
 
 // The relation of the viewer and the account, a sentence for each part.
-export function relationTexts(person: PersonStandingFragment): string[] {
+export function relationTexts(person: PersonRelationsFragment): string[] {
   const texts: (string | false)[] = [
     person.viewerIsBlocking && 'Blocked: neither of you sees what the other posts',
     person.viewerFollowState === 'FOLLOWING' && 'You follow this account',

@@ -2,7 +2,7 @@
 
 use super::model::{CommentDraft, ParentRef, Sort, Vote};
 use super::service::{self, TreeArgs, VisibleComment};
-use crate::base::error::{Outcome, UserError as Row, UserErrorCode};
+use crate::base::error::{self, Outcome, UserErrorCode};
 use crate::base::ids::{CommentId, GlobalId, StatusId, UserId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
@@ -355,7 +355,7 @@ fn parent_ref(status: Option<&str>, parent: Option<&str>) -> Outcome<ParentRef> 
     match (status, parent) {
         (Some(id), None) => Ok(ParentRef::Status(StatusId::from_global(id).ok_or_else(statuses::service::not_found)?)),
         (None, Some(id)) => Ok(ParentRef::Comment(parse_id(id, "parentId")?)),
-        _ => Err(Row::new(UserErrorCode::InvalidInput, "Set exactly one of `statusId` and `parentId`.", &[]).into()),
+        _ => Err(error::UserError::new(UserErrorCode::InvalidInput, "Set exactly one of `statusId` and `parentId`.", &[]).into()),
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) const fn is_label_joiner(c: char) -> bool {
     matches!(c, '-' | '_')
 }
 
-/// Whether the character is in a label of a domain without a protocol: other text may follow such a domain without a space.
+/// Whether the character is in a label of a domain without a scheme: other text may follow such a domain without a space.
 pub(super) const fn is_latin_label(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || is_accented_latin(c)
 }

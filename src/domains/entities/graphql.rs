@@ -106,7 +106,7 @@ impl LinkEntity {
         TextRange(self.0.range.clone())
     }
 
-    /// Absolute URL: the text itself, with `https://` in front if it has no protocol.
+    /// Absolute URL: the text itself, with `https://` in front if it has no scheme.
     async fn url(&self) -> &str {
         &self.0.target
     }

@@ -1,4 +1,4 @@
-//! Finds links: URLs with and without a protocol.
+//! Finds links: URLs with and without a scheme.
 
 use super::chars::{can_precede_link, ends_path, ends_query, is_path, is_query};
 use super::domains::{self, Dot};
@@ -7,7 +7,7 @@ use std::ops::Range;
 /// A URL in a text, before it is known whether it is a link.
 struct Url {
     start: usize,
-    has_protocol: bool,
+    has_scheme: bool,
     domain: Range<usize>,
     has_path: bool,
     end: usize,
@@ -31,8 +31,8 @@ pub(super) fn find(text: &[char]) -> Vec<Range<usize>> {
 /// Returns the first URL whose domain has `dot` as its first dot and that begins after `previous_end`, the end of the previous URL.
 fn find_url(text: &[char], dot: &Dot, previous_end: usize) -> Option<Url> {
     let can_begin = |start: usize| start == 0 || start > previous_end && can_precede_link(text[start - 1]);
-    let protocol = protocol_before(text, dot.from).filter(|start| can_begin(*start));
-    let starts = protocol.map(|start| (start, dot.from)).into_iter().chain((dot.from..dot.at).map(|start| (start, start)));
+    let scheme = scheme_before(text, dot.from).filter(|start| can_begin(*start));
+    let starts = scheme.map(|start| (start, dot.from)).into_iter().chain((dot.from..dot.at).map(|start| (start, start)));
     let (start, domain) = starts
         .filter(|(start, _)| can_begin(*start))
         .find_map(|(start, domain)| Some((start, domain..dot.domain_end(text, domain)?)))?;
@@ -40,25 +40,25 @@ fn find_url(text: &[char], dot: &Dot, previous_end: usize) -> Option<Url> {
     let has_path = text.get(port_end) == Some(&'/');
     let path_end = if has_path { end_of_path(text, port_end) } else { port_end };
     let end = end_of_query(text, path_end);
-    Some(Url { start, has_protocol: start < domain.start, domain, has_path, end })
+    Some(Url { start, has_scheme: start < domain.start, domain, has_path, end })
 }
 
-/// Returns the start of the protocol (`http://` or `https://`) that ends at `end`.
-fn protocol_before(text: &[char], end: usize) -> Option<usize> {
-    ["https://", "http://"].into_iter().find_map(|protocol| {
-        let start = end.checked_sub(protocol.len())?;
-        let is_it = text[start..end].iter().copied().zip(protocol.chars()).all(|(c, of)| c.eq_ignore_ascii_case(&of));
+/// Returns the start of the scheme (`http://` or `https://`) that ends at `end`.
+fn scheme_before(text: &[char], end: usize) -> Option<usize> {
+    ["https://", "http://"].into_iter().find_map(|scheme| {
+        let start = end.checked_sub(scheme.len())?;
+        let is_it = text[start..end].iter().copied().zip(scheme.chars()).all(|(c, of)| c.eq_ignore_ascii_case(&of));
         is_it.then_some(start)
     })
 }
 
-/// Adds the links in a URL. A URL with a protocol is one link. Without a protocol, each domain in Latin letters is a link, and the last one includes
+/// Adds the links in a URL. A URL with a scheme is one link. Without a scheme, each domain in Latin letters is a link, and the last one includes
 /// the path.
 fn add_links(text: &[char], url: Url, links: &mut Vec<Range<usize>>) {
     if !domains::is_valid(&text[url.domain.clone()]) {
         return;
     }
-    if url.has_protocol {
+    if url.has_scheme {
         return links.push(url.start..url.end);
     }
     if url.start > 0 && matches!(text[url.start - 1], '-' | '_' | '.' | '/') {

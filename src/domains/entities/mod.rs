@@ -33,7 +33,7 @@ pub enum EntityKind {
     Mention,
     /// A sign and the name of a tag.
     Tag,
-    /// A URL, with or without a protocol.
+    /// A URL, with or without a scheme.
     Link,
 }
 

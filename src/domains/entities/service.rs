@@ -86,11 +86,11 @@ pub fn place(text: &str, entities: &TextEntities, unit: TextUnit) -> PlacedEntit
     placed
 }
 
-/// The URL with a protocol.
+/// The URL with a scheme.
 fn absolute(written: String) -> String {
-    let has_protocol = written.get(..8).is_some_and(|start| start.to_ascii_lowercase().starts_with("http"))
-        && written.split_once("://").is_some_and(|(protocol, _)| matches!(protocol.len(), 4 | 5));
-    if has_protocol { written } else { format!("https://{written}") }
+    let has_scheme = written.get(..8).is_some_and(|start| start.to_ascii_lowercase().starts_with("http"))
+        && written.split_once("://").is_some_and(|(scheme, _)| matches!(scheme.len(), 4 | 5));
+    if has_scheme { written } else { format!("https://{written}") }
 }
 
 #[cfg(test)]
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn links_without_a_protocol_get_one() {
+    fn links_without_a_scheme_get_one() {
         for (written, url) in
             [("a.com", "https://a.com"), ("HTTP://a.com", "HTTP://a.com"), ("https://a.com/x", "https://a.com/x")]
         {

@@ -2,7 +2,7 @@
 
 use super::model::Identity;
 use super::service::{self, ExternalAccount, Revocation};
-use crate::base::error::{UserError as Row, UserErrorCode};
+use crate::base::error::{UserError, UserErrorCode};
 use crate::base::server_key::Scope;
 use crate::domains::users::UserObject;
 use crate::domains::users::service::{AccountInput, Change};
@@ -211,14 +211,14 @@ async fn revoke(ctx: &Context<'_>, input: RevokeSessionsInput) -> Result<RevokeS
     Ok(RevokeSessionsPayload { ended_session_ids, user_errors })
 }
 
-fn revocation(input: &RevokeSessionsInput) -> Result<Revocation<'_>, Row> {
+fn revocation(input: &RevokeSessionsInput) -> Result<Revocation<'_>, UserError> {
     match (&input.external_id, &input.jwt_id, &input.jwt_session_id) {
         (Some(external_id), None, None) => Ok(Revocation::Account(external_id)),
         (None, Some(id), None) => Ok(Revocation::JwtId(id)),
         (None, None, Some(id)) => Ok(Revocation::JwtSessionId(id)),
         _ => {
             let message = "Set exactly one of `externalId`, `jwtId` and `jwtSessionId`.";
-            Err(Row::new(UserErrorCode::InvalidInput, message, &[]))
+            Err(UserError::new(UserErrorCode::InvalidInput, message, &[]))
         }
     }
 }

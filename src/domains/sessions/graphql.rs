@@ -8,7 +8,7 @@ pub use reset::ResetMutation;
 
 use super::model::{AuthenticationMethod, NewSession, Session};
 use super::service;
-use crate::base::error::{UserError as Row, UserErrorCode};
+use crate::base::error::{self, UserErrorCode};
 use crate::base::ids::SessionId;
 use crate::base::request::Request;
 use crate::domains::users::service::Credentials;
@@ -240,12 +240,12 @@ async fn end_sessions(ctx: &Context<'_>, input: EndSessionsInput) -> Result<EndS
 }
 
 /// The session to end; `None` for all others.
-fn session_to_end(input: &EndSessionsInput) -> Result<Option<SessionId>, Row> {
+fn session_to_end(input: &EndSessionsInput) -> Result<Option<SessionId>, error::UserError> {
     match (&input.session_id, input.all_others) {
         (None, Some(true)) => Ok(None),
-        (Some(id), None) => SessionId::from_global(id)
-            .map(Some)
-            .ok_or_else(|| Row::new(UserErrorCode::NotFound, "There is no such session, or it is not yours.", &["sessionId"])),
-        _ => Err(Row::new(UserErrorCode::InvalidInput, "Set either `sessionId` or `allOthers: true`.", &[])),
+        (Some(id), None) => SessionId::from_global(id).map(Some).ok_or_else(|| {
+            error::UserError::new(UserErrorCode::NotFound, "There is no such session, or it is not yours.", &["sessionId"])
+        }),
+        _ => Err(error::UserError::new(UserErrorCode::InvalidInput, "Set either `sessionId` or `allOthers: true`.", &[])),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::service;
 use super::account::AccountObject;
-use crate::base::error::{UserError as Row, UserErrorCode};
+use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::AccountId;
 use crate::base::request::Request;
 use crate::schema::{payload, refuse, request};
@@ -130,7 +130,7 @@ async fn change(ctx: &Context<'_>, input: ChangeEmailInput) -> Result<ChangeEmai
     let changed = match &input.email {
         MaybeUndefined::Undefined => {
             let message = "Write an address, or null to remove the addresses.";
-            Err(Row::new(UserErrorCode::InvalidInput, message, &["email"]).into())
+            Err(UserError::new(UserErrorCode::InvalidInput, message, &["email"]).into())
         }
         email => {
             let (email, from) = (email.as_opt_ref().flatten(), (viewer.session(), request.charged_address()));
