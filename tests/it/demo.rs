@@ -149,6 +149,24 @@ async fn the_demo_accounts_can_log_in() {
     assert_eq!(page["data"]["user"]["followers"]["totalCount"], page["data"]["user"]["followersCount"]);
 }
 
+#[tokio::test]
+async fn the_demo_account_has_chats_with_unread_messages_and_a_request() {
+    let redis = RedisServer::start();
+    assert!(demo(&redis, &[]).status.success());
+    let app = TestApp::on_redis(redis.into(), Clock::System, Config::default()).await;
+    let input = json!({ "input": { "login": "ada", "password": "waxwing-demo" } });
+    let response = app.anonymous().run("LogIn", input).await;
+    let token = response["data"]["logIn"]["session"]["token"].as_str().expect("a token");
+    let query = "{ viewerUnreadChatsCount viewerChats { edges { node { kind membersCount viewerUnreadCount } } } viewerChatRequests { totalCount } }";
+    let response = app.anonymous().with_token(token).gql(query, json!({})).await;
+    let chat =
+        |kind: &str, members, unread| json!({ "node": { "kind": kind, "membersCount": members, "viewerUnreadCount": unread } });
+    assert_eq!(response["data"]["viewerChats"]["edges"], json!([chat("DIRECT", 2, 1), chat("GROUP", 4, 2)]), "{response}");
+    assert_eq!(response["data"]["viewerUnreadChatsCount"], 2);
+    assert_eq!(response["data"]["viewerChatRequests"]["totalCount"], 1);
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
 #[test]
 fn demo_data_are_loaded_once_and_into_an_empty_store_only() {
     let redis = RedisServer::start();
@@ -195,7 +213,7 @@ async fn the_next_load_adds_the_activity_that_an_interrupted_one_lacks() {
     cut.run::<()>(&["DEL", &campaigns]);
     let completed = demo(&cut, &[]);
     assert!(completed.status.success(), "{}", String::from_utf8_lossy(&completed.stderr));
-    for kind in ["comment:", "campaign:", "ad:", "website:", "status:", "user:"] {
+    for kind in ["comment:", "chat:", "chat_rows:", "campaign:", "ad:", "website:", "status:", "user:"] {
         assert_eq!(count(&cut, kind), count(&whole, kind), "{kind}");
     }
     assert!(count(&cut, "website:") > 0);

@@ -1,8 +1,9 @@
-//! Comments, votes, a campaign and a website of the sample data set, so that no part of the playground is empty.
+//! Comments, votes, chats, a campaign and a website of the sample data set, so that no part of the playground is empty.
 //!
 //! They are created through the services, as by clients, after the data set is loaded. Idempotency keys make a repeated load harmless. The website is
 //! created last: if it exists, everything exists.
 
+use super::chats;
 use super::dataset::Dataset;
 use super::sample::LOGIN;
 use super::text::{RandomNumbers, reply};
@@ -23,7 +24,7 @@ const KEYWORDS: [&str; 2] = ["birds", "berries"];
 
 /// Creates everything, unless it exists.
 pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
-    let ada = data.users.iter().find(|user| user.login == LOGIN).context("the demo's account")?.id;
+    let ada = account(data, LOGIN)?;
     if ads::count_websites(app, ada).await? > 0 {
         return Ok(());
     }
@@ -32,6 +33,7 @@ pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
     for (index, (_, status)) in latest.enumerate() {
         add_comments(app, data, &mut random, index, status.id).await?;
     }
+    chats::create(app, data).await?;
     create_campaign(app, ada).await?;
     let website = NewWebsite {
         name: "Birds today".into(),
@@ -107,17 +109,22 @@ fn random_account(data: &Dataset, random: &mut RandomNumbers) -> UserId {
     data.users[random.below(data.users.len())].id
 }
 
+/// The account with a login.
+pub(super) fn account(data: &Dataset, login: &str) -> anyhow::Result<UserId> {
+    data.users.iter().find(|user| user.login == login).map(|user| user.id).with_context(|| format!("no account {login}"))
+}
+
 /// Empty loaders, for one change.
 fn loaders(app: &App) -> Arc<Loaders> {
     Request::new(app.clone(), None, None, None).loaders()
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "what every input takes")]
-fn key(name: &str) -> Option<String> {
+pub(super) fn key(name: &str) -> Option<String> {
     Some(format!("demo-{name}"))
 }
 
-fn unwrap_outcome<T>(outcome: Outcome<T>) -> anyhow::Result<T> {
+pub(super) fn unwrap_outcome<T>(outcome: Outcome<T>) -> anyhow::Result<T> {
     outcome.map_err(|refusal| match refusal {
         Refusal::User(rows) => anyhow!("the demo: {rows:?}"),
         Refusal::Fatal(error) => error.into(),

@@ -4,6 +4,7 @@
 //! same data.
 
 mod activity;
+mod chats;
 mod dataset;
 mod follows;
 mod load;
