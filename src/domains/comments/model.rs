@@ -134,6 +134,16 @@ pub enum ParentRef {
     Comment(CommentId),
 }
 
+impl ParentRef {
+    /// The status of the thread.
+    pub const fn status(self) -> StatusId {
+        match self {
+            Self::Status(status) => status,
+            Self::Comment(comment) => comment.status,
+        }
+    }
+}
+
 /// A new comment as the client sent it, unchecked.
 #[derive(Clone, Debug)]
 pub struct CommentDraft {

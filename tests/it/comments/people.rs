@@ -198,6 +198,7 @@ async fn a_repeated_key_returns_the_first_response_and_refuses_other_input() {
     let nothing = json!({ "comment": null, "userErrors": [] });
     bob.delete(&first, false).await;
     assert_eq!(bob.add(input.clone()).await, nothing, "the placeholder exists");
+    assert_eq!(id(&bob.add(under.clone()).await), reply, "the reply is still in the thread");
     bob.delete(&reply, false).await;
     app.drain().await;
     assert_eq!((bob.add(input.clone()).await, bob.add(under).await), (nothing.clone(), nothing), "both are deleted");

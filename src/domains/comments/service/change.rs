@@ -28,7 +28,8 @@ const MAX_PUBLISHED: usize = 100;
 /// Adds a comment (the commit) and adds it to its author's index. A charge, the parent, the journal, two scripts and a read; one more
 /// script with an idempotency key, and a read for a text with mentions.
 ///
-/// A key that was used in the last 24 hours returns the same comment, or `None` if it was deleted since.
+/// A key that was used in the last 24 hours returns the same comment, also below a parent that was deleted since; `None` if the viewer cannot see the
+/// comment any more, or if it was deleted. Two reads more for such a parent.
 ///
 /// # Errors
 /// `NOT_FOUND` for a parent that does not exist, is hidden or deleted; `LIMIT_REACHED` at the deepest level, or at a million comments;
@@ -42,9 +43,13 @@ pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: CommentDra
         Some(keyed) => idempotency::bind(app, author, keyed, fresh).await?,
         None => fresh,
     };
+    let status = draft.parent.status();
     match commit_comment(app, loaders, author, draft, number).await {
-        // The first comment was deleted together with its parent.
-        Err(Refusal::User(rows)) if number != fresh && rows.iter().all(|row| row.code == UserErrorCode::NotFound) => Ok(None),
+        // The parent was deleted or hidden since. A deleted parent stays in the thread while it has replies, and the first comment is one.
+        Err(Refusal::User(rows)) if number != fresh && rows.iter().all(|row| row.code == UserErrorCode::NotFound) => {
+            let first = load_one_visible(loaders, CommentId { status, number }).await?;
+            Ok(first.filter(|first| !first.is_placeholder()).map(|first| first.comment.id))
+        }
         Err(Refusal::User(rows)) => {
             if let Some(keyed) = &keyed {
                 idempotency::release(app, author, keyed, number).await?;
