@@ -54,36 +54,36 @@ pub struct Findings {
 
 impl Findings {
     /// Reports a problem of `key`.
-    pub fn add(&mut self, key: &str, what: impl Into<String>) {
-        self.add_with(key, what, String::new());
+    pub fn add(&mut self, key: &str, problem: impl Into<String>) {
+        self.add_with(key, problem, String::new());
     }
 
     /// Reports a problem of `key`, with the value that was read.
-    pub fn add_with(&mut self, key: &str, what: impl Into<String>, detail: String) {
-        self.add_repairable_with(key, what, detail, []);
+    pub fn add_with(&mut self, key: &str, problem: impl Into<String>, detail: String) {
+        self.add_repairable_with(key, problem, detail, []);
     }
 
     /// Reports a problem of `key`, with its repairs.
-    pub fn add_repairable(&mut self, key: &str, what: impl Into<String>, remedies: impl IntoIterator<Item = Remedy>) {
-        self.add_repairable_with(key, what, String::new(), remedies);
+    pub fn add_repairable(&mut self, key: &str, problem: impl Into<String>, remedies: impl IntoIterator<Item = Remedy>) {
+        self.add_repairable_with(key, problem, String::new(), remedies);
     }
 
     /// Reports a problem of `key`, with the value that was read and its repairs.
     pub fn add_repairable_with(
         &mut self,
         key: &str,
-        what: impl Into<String>,
+        problem: impl Into<String>,
         detail: String,
         remedies: impl IntoIterator<Item = Remedy>,
     ) {
         let count = self.per_key.entry(key.to_owned()).or_default();
         *count += 1;
-        let what = match *count {
-            ..=MAX_FINDINGS_PER_KEY => what.into(),
+        let problem = match *count {
+            ..=MAX_FINDINGS_PER_KEY => problem.into(),
             at if at == MAX_FINDINGS_PER_KEY + 1 => "has more problems than are listed".to_owned(),
             _ => return,
         };
-        self.all.push(Finding { key: key.to_owned(), problem: what, detail, remedies: remedies.into_iter().collect() });
+        self.all.push(Finding { key: key.to_owned(), problem, detail, remedies: remedies.into_iter().collect() });
     }
 
     /// Whether the rest of `key` is skipped.

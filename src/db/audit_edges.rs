@@ -12,7 +12,7 @@ use redis::cmd;
 pub struct EdgeKind {
     /// The word for an edge in findings.
     pub name: &'static str,
-    /// The most edges that start from one account.
+    /// Maximum number of edges that start from one account.
     pub max_per_account: usize,
     /// The set of an account: of the edges that start from it, or of those that lead to it.
     pub key: fn(Side, UserId) -> String,
@@ -131,13 +131,13 @@ async fn check_edges(
                 }
                 _ if reader.is_young(row.position) => {}
                 None => {
-                    let what = format!("{} is in it, but {} has no {}", other.0, back(), member.0);
-                    found.add_repairable(&window.key, what, [settle]);
+                    let problem = format!("{} is in it, but {} has no {}", other.0, back(), member.0);
+                    found.add_repairable(&window.key, problem, [settle]);
                 }
                 // Reported from one side only.
                 Some(score) if score != row.position && window.set.side == Side::From => {
-                    let what = format!("{} is in it with another {} than in {}", other.0, kind.name, back());
-                    found.add_repairable_with(&window.key, what, format!("{} and {score}", row.position), [settle]);
+                    let problem = format!("{} is in it with another {} than in {}", other.0, kind.name, back());
+                    found.add_repairable_with(&window.key, problem, format!("{} and {score}", row.position), [settle]);
                 }
                 Some(_) => {}
             }

@@ -17,7 +17,7 @@ type StreamEntry = (String, Vec<Vec<u8>>);
 /// The approximate number of set members and hash fields in memory at once.
 const MAX_BUFFERED: usize = 20_000;
 
-/// The most members without a valid score that one audit repairs per set.
+/// Maximum number of members without a valid score that one audit repairs per set.
 const MAX_REPAIRED: usize = 100;
 
 static COUNT_SET: Script = Script::new(include_str!("lua/count_set.lua"));
@@ -123,8 +123,8 @@ impl AuditReader {
         let replies = self.db.call_untracked(counts.iter().map(call).collect()).await?;
         for (it, reply) in counts.iter().zip(&replies) {
             if let Some((count, size)) = read::<(u64, u64)>(reply).filter(|(count, size)| count != size) {
-                let what = format!("its {} is not the size of {}", it.field, it.set);
-                found.add_repairable_with(&it.key, what, format!("{count}, not {size}"), [it.remedy()]);
+                let problem = format!("its {} is not the size of {}", it.field, it.set);
+                found.add_repairable_with(&it.key, problem, format!("{count}, not {size}"), [it.remedy()]);
             }
         }
         Ok(())

@@ -178,11 +178,11 @@ fn kind(finding: &Finding) -> String {
 
 /// Returns the reason why a finding is not repaired, and the action for an operator.
 pub fn reason(finding: &Finding) -> &'static str {
-    let what = finding.problem.as_str();
-    let any = |words: &[&str]| words.iter().any(|word| what.contains(word));
+    let problem = finding.problem.as_str();
+    let any = |words: &[&str]| words.iter().any(|word| problem.contains(word));
     if !finding.remedies.is_empty() {
         "it reappeared, or its repair failed: repair again"
-    } else if what.starts_with("should be a") {
+    } else if problem.starts_with("should be a") {
         "another program has overwritten this key; restore it from a backup, or delete it and repair again"
     } else if any(&["is not a key of Waxwing", "is the name of a channel"]) {
         "another program wrote this key; delete it if no program needs it"

@@ -77,9 +77,9 @@ async fn check_holders(reader: &AuditReader, holders: &[(&str, bool)], found: &m
             _ => found.add_repairable(&key, "cannot be read", [Remedy::Discard { key: key.clone() }]),
         }
         if *has_ttl == is_claimed {
-            let what = if is_claimed { "should have no time to live" } else { "has no time to live" };
+            let problem = if is_claimed { "should have no time to live" } else { "has no time to live" };
             let millis = (!is_claimed).then_some(REVOCATION_TTL);
-            found.add_repairable(&key, what, [Remedy::SetExpiry { key: key.clone(), millis }]);
+            found.add_repairable(&key, problem, [Remedy::SetExpiry { key: key.clone(), millis }]);
         }
     }
     let subject = |id| cmd("HGET").arg(keys::identity(id)).arg("subject").take();

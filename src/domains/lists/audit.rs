@@ -140,9 +140,9 @@ async fn check_owners(reader: &AuditReader, sets: &[(KeyKind, String)], found: &
     let existing_owners =
         reader.query(owners.iter().map(|(owner, ..)| owner.as_str()), |key| cmd("EXISTS").arg(key).take()).await?;
     let sizes = reader.query(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
-    for ((set, key), (owner, what, most)) in sets.iter().zip(&owners) {
+    for ((set, key), (owner, problem, most)) in sets.iter().zip(&owners) {
         if existing_owners.read::<u64>(&owner.as_str()) != Some(1) {
-            found.add_repairable(key, *what, [remedy_for_orphan(*set, key, owner)]);
+            found.add_repairable(key, *problem, [remedy_for_orphan(*set, key, owner)]);
         }
         if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| size > most) {
             found.add_with(key, format!("holds more than {most}"), size.to_string());
@@ -222,8 +222,8 @@ async fn check_blocks(reader: &AuditReader, windows: &[SetWindow<KeyKind>], foun
     for (list, window, owner) in owned() {
         for member in window.rows.iter().map(|row| UserId(row.member)) {
             if is_old((owner, member)) || is_old((member, owner)) {
-                let what = format!("{} in it blocks its owner or is blocked by the owner", member.0);
-                found.add_repairable(&window.key, what, [Remedy::SettleMembership { list, user: member }]);
+                let problem = format!("{} in it blocks its owner or is blocked by the owner", member.0);
+                found.add_repairable(&window.key, problem, [Remedy::SettleMembership { list, user: member }]);
             }
         }
     }
@@ -240,8 +240,8 @@ fn check_listed(
 ) {
     if row.member != row.position {
         let correct = Remedy::CorrectScore { key: window.key.clone(), member: row.member };
-        let what = format!("list {} is not at its own position", row.member);
-        found.add_repairable_with(&window.key, what, row.position.to_string(), [correct]);
+        let problem = format!("list {} is not at its own position", row.member);
+        found.add_repairable_with(&window.key, problem, row.position.to_string(), [correct]);
     }
     match owners.read::<Option<u64>>(&UserListId(row.member)).flatten() {
         Some(other) if other != owner.0 => {
@@ -302,8 +302,8 @@ fn check_side(
         }
         // Reported from one side only.
         Some(score) if score != row.position && matches!(window.set, KeyKind::Members(_)) => {
-            let what = format!("{} is in it with another membership than in {}", row.member, side_key(side));
-            found.add_repairable_with(&window.key, what, format!("{} and {score}", row.position), [settle]);
+            let problem = format!("{} is in it with another membership than in {}", row.member, side_key(side));
+            found.add_repairable_with(&window.key, problem, format!("{} and {score}", row.position), [settle]);
         }
         Some(_) => {}
     }

@@ -42,7 +42,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_ended(reader, &ended, found).await
 }
 
-/// A change of the password deletes the sessions that it ends at once, and their list with them.
+/// Checks lists of sessions that a password change has ended. The change deletes these sessions and their list, so a list that is left is reported.
 async fn check_ended(reader: &AuditReader, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
     let missing_accounts = reader.missing_accounts(users.iter().copied()).await?;
     for user in users {
@@ -86,15 +86,16 @@ async fn check_sessions(reader: &AuditReader, digests: &[&str], found: &mut Find
             }
         }
     }
-    check_ends(reader, digests, found).await?;
+    check_expiry_times(reader, digests, found).await?;
     check_owners(reader, &sessions, found).await
 }
 
-/// A session whose end cannot be read is invalid.
-async fn check_ends(reader: &AuditReader, digests: &[&str], found: &mut Findings) -> Result<(), Error> {
-    let ends = reader.query(digests.iter().copied(), |digest| cmd("HGET").arg(keys::session(digest)).arg("until").take()).await?;
+/// Checks the expiry time (`until`) of each session: a session is discarded if it is not a number.
+async fn check_expiry_times(reader: &AuditReader, digests: &[&str], found: &mut Findings) -> Result<(), Error> {
+    let expiry_times =
+        reader.query(digests.iter().copied(), |digest| cmd("HGET").arg(keys::session(digest)).arg("until").take()).await?;
     for digest in digests {
-        let until: Option<String> = ends.read(digest).flatten();
+        let until: Option<String> = expiry_times.read(digest).flatten();
         if until.is_some_and(|until| audit::number(&until).is_none()) {
             let key = keys::session(digest);
             found.add_repairable(&key, "its until is not a number", [Remedy::Discard { key: key.clone() }]);
@@ -103,23 +104,23 @@ async fn check_ends(reader: &AuditReader, digests: &[&str], found: &mut Findings
     Ok(())
 }
 
-/// Checks sessions, as (digest, account, id).
+/// Checks that the account of each session exists and lists the session. `sessions`: (digest, account, id).
 async fn check_owners(reader: &AuditReader, sessions: &[(&str, UserId, u64)], found: &mut Findings) -> Result<(), Error> {
     let lists: [fn(UserId) -> String; 2] = [keys::sessions, keys::ended_sessions];
-    let asked = sessions.iter().flat_map(|(digest, user, _)| [(0, *digest, *user), (1, *digest, *user)]);
-    let scores = reader.query(asked, |(list, digest, user)| cmd("ZSCORE").arg(lists[list](user)).arg(digest).take()).await?;
+    let queries = sessions.iter().flat_map(|(digest, user, _)| [(0, *digest, *user), (1, *digest, *user)]);
+    let scores = reader.query(queries, |(list, digest, user)| cmd("ZSCORE").arg(lists[list](user)).arg(digest).take()).await?;
     let missing_accounts = reader.missing_accounts(sessions.iter().map(|(_, user, _)| *user)).await?;
     for (digest, user, id) in sessions {
         if missing_accounts.contains(user) {
             let key = keys::session(digest);
-            let what = format!("its account {} does not exist", user.0);
-            found.add_repairable(&key, what, [Remedy::Discard { key: key.clone() }]);
+            let problem = format!("its account {} does not exist", user.0);
+            found.add_repairable(&key, problem, [Remedy::Discard { key: key.clone() }]);
         }
         let [listed, ending] = [0, 1].map(|list| scores.score(&(list, *digest, *user)));
         if listed != Some(*id) && ending.is_none() && !reader.is_young(*id) {
-            let what = format!("is not listed in {} with its id", keys::sessions(*user));
+            let problem = format!("is not listed in {} with its id", keys::sessions(*user));
             let list = Remedy::ListSession { digest: (*digest).to_owned(), user: *user, id: *id };
-            found.add_repairable(&keys::session(digest), what, [list]);
+            found.add_repairable(&keys::session(digest), problem, [list]);
         }
     }
     Ok(())
@@ -131,14 +132,14 @@ async fn check_lists(reader: &AuditReader, users: &[UserId], found: &mut Finding
     for user in users {
         let key = keys::sessions(*user);
         if missing_accounts.contains(user) {
-            // A session names its account, and is deleted with it; this list ends no session of another account.
+            // Deleting the list is safe: each session names its own account, so no session of another account ends.
             let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: vec![user_key(*user)] };
             found.add_repairable(&key, "there is no such account", [orphan]);
         }
         match sizes.read::<usize>(user) {
             Some(size) if size > MAX_SESSIONS => {
-                let what = format!("lists more than {MAX_SESSIONS} sessions");
-                found.add_repairable_with(&key, what, size.to_string(), [Remedy::TrimSessions(*user)]);
+                let problem = format!("lists more than {MAX_SESSIONS} sessions");
+                found.add_repairable_with(&key, problem, size.to_string(), [Remedy::TrimSessions(*user)]);
             }
             _ => {}
         }

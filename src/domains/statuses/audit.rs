@@ -316,9 +316,9 @@ async fn check_own(reader: &AuditReader, windows: &[SetWindow<Set>], found: &mut
         for row in &window.rows {
             let id = row.member;
             if matches!(window.set, Set::Profile(_)) && id != row.position {
-                let what = format!("status {id} is not at its own position");
+                let problem = format!("status {id} is not at its own position");
                 let correct = Remedy::CorrectScore { key: window.key.clone(), member: id };
-                found.add_repairable_with(&window.key, what, row.position.to_string(), [correct]);
+                found.add_repairable_with(&window.key, problem, row.position.to_string(), [correct]);
             }
             match status_records.get(&StatusId(id)) {
                 Some(StatusRecord::By(author)) if *author != owner => {

@@ -48,7 +48,7 @@ impl StatusIndex {
         }
     }
 
-    /// The most statuses.
+    /// Maximum number of statuses.
     pub const fn max(&self) -> usize {
         match self {
             Self::Tag(_) => MAX_TAGGED,

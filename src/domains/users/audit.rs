@@ -164,13 +164,13 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
     check_periods(reader, &periods, found).await?;
     for (key, login, id) in claims {
         if keys::logins(login) != *key {
-            let what = format!("the login {login:?} belongs to another shard");
-            found.add_repairable(key, what, drop_claim(key, login, id));
+            let problem = format!("the login {login:?} belongs to another shard");
+            found.add_repairable(key, problem, drop_claim(key, login, id));
         }
         match audit::id(id) {
             None => {
-                let what = format!("the login {login:?} is claimed by an invalid id");
-                found.add_repairable_with(key, what, format!("{id:?}"), drop_claim(key, login, id));
+                let problem = format!("the login {login:?} is claimed by an invalid id");
+                found.add_repairable_with(key, problem, format!("{id:?}"), drop_claim(key, login, id));
             }
             Some(id) if reader.is_young(id) => {}
             Some(id) => holders.push((key, login, UserId(id))),
@@ -179,15 +179,15 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
     let ids = holders.iter().map(|(_, _, id)| *id);
     let fields = |id| cmd("HMGET").arg(keys::user(id)).arg("id").arg("login").arg("logins").take();
     let logins = reader.query(ids, fields).await?;
-    type Stored = (Option<String>, Option<String>, Option<String>);
+    type LoginFields = (Option<String>, Option<String>, Option<String>);
     let is_other = |id: &UserId, login: &str| {
-        let (_, stored, _): Stored = logins.read(id).unwrap_or_default();
+        let (_, stored, _): LoginFields = logins.read(id).unwrap_or_default();
         stored.is_some_and(|stored| !stored.eq_ignore_ascii_case(login))
     };
     let changed = holders.iter().filter(|(_, login, id)| is_other(id, login)).map(|(_, login, _)| login.as_str());
     let changed = holders_of_logins(reader, changed).await?;
     for (key, login, id) in holders {
-        let (stored_id, stored_login, history): Stored = logins.read(&id).unwrap_or_default();
+        let (stored_id, stored_login, history): LoginFields = logins.read(&id).unwrap_or_default();
         let claim = changed.get(login.as_str()).and_then(|holders| holders.claim_of(id));
         // A change of the login claims it before it is made.
         if claim.is_some_and(|(_, at)| reader.now() < at + LEASE) {
@@ -210,8 +210,8 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
             // The account does not name a login, so nothing can be repaired.
             None => found.add(key, format!("the login {login:?} is claimed by {id}, which has another login")),
             stored_login => {
-                let what = format!("the login {login:?} is claimed by {id}, which has another login");
-                found.add_repairable_with(key, what, format!("{stored_login:?}"), remedy);
+                let problem = format!("the login {login:?} is claimed by {id}, which has another login");
+                found.add_repairable_with(key, problem, format!("{stored_login:?}"), remedy);
             }
         }
     }
@@ -239,8 +239,8 @@ async fn check_open_periods(
         let stored: Option<String> = logins.read(&id);
         // With a claim, it is the claim that is checked; an account that does not exist is reported with all times.
         if claims.read::<u64>(&(key, login)) == Some(0) && stored.is_some_and(|stored| !stored.eq_ignore_ascii_case(login)) {
-            let what = format!("the times of the login {login:?} say that {} has it, which has another login", id.0);
-            found.add_repairable(key, what, [Remedy::SettleLogin { user: id, login: login.to_owned() }]);
+            let problem = format!("the times of the login {login:?} say that {} has it, which has another login", id.0);
+            found.add_repairable(key, problem, [Remedy::SettleLogin { user: id, login: login.to_owned() }]);
         }
     }
     Ok(())
@@ -266,14 +266,14 @@ async fn check_periods(reader: &AuditReader, periods: &[&(String, String, String
                 set(None),
             );
         } else if let Some(gone) = accounts(text).into_iter().find(|account| missing.contains(account)) {
-            let what = format!("the times of the login {login:?} name {}, which is not an account", gone.0);
+            let problem = format!("the times of the login {login:?} name {}, which is not an account", gone.0);
             let is_gone = |part: &str| part.split(':').next().and_then(audit::id).is_some_and(|id| missing.contains(&UserId(id)));
             let without = |part: &str| match part.split_once(':') {
                 Some((_, rest)) if is_gone(part) => format!("0:{rest}"),
                 _ => part.to_owned(),
             };
             let value = text.split(' ').map(without).collect::<Vec<_>>().join(" ");
-            found.add_repairable(key, what, set(Some(value)));
+            found.add_repairable(key, problem, set(Some(value)));
         }
     }
     Ok(())

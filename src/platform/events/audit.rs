@@ -39,8 +39,8 @@ async fn check_shard(reader: &AuditReader, shard: usize, found: &mut Findings) -
     let newest: Vec<(String, Vec<Vec<u8>>)> = newest.read(&stream.as_str()).unwrap_or_default();
     let last: Option<String> = last.read(&index.as_str()).flatten();
     if newest.first().map(|(id, _)| id) != last.as_ref() {
-        let what = format!("its newest event is not the last in {index}");
-        found.add_repairable(&stream, what, [Remedy::SyncLast { key: index, stream: stream.clone() }]);
+        let problem = format!("its newest event is not the last in {index}");
+        found.add_repairable(&stream, problem, [Remedy::SyncLast { key: index, stream: stream.clone() }]);
     }
     Ok(())
 }

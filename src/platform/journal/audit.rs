@@ -99,9 +99,9 @@ async fn check_copies(reader: &AuditReader, key: &str, found: &mut Findings) -> 
             for (key, id, record) in page {
                 match audit::id(&id).filter(|id| JournalEntry::parse(*id, &record).is_some()) {
                     None => {
-                        let what = format!("the copy {id:?} cannot be read");
+                        let problem = format!("the copy {id:?} cannot be read");
                         let remove = Remedy::SetField { key: key.clone(), field: id, found: Some(record.clone()), value: None };
-                        found.add_repairable_with(&key, what, record, [remove]);
+                        found.add_repairable_with(&key, problem, record, [remove]);
                     }
                     Some(number) if reader.is_young(number) || existing_entries.read::<bool>(&number) == Some(true) => {}
                     Some(_) => found.add(&key, format!("the entry of the copy {id} does not exist: is a server running?")),

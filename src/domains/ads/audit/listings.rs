@@ -184,8 +184,8 @@ async fn check_listings(reader: &AuditReader, record: &CampaignRecord, found: &m
         let all = of(slot);
         let count = all.iter().filter(|it| is_listed(it)).count();
         if count > 0 && count < all.len() {
-            let what = format!("is in some listings of {} but not in others", slot.name());
-            found.add_repairable(&key, what, [settle(record.id)]);
+            let problem = format!("is in some listings of {} but not in others", slot.name());
+            found.add_repairable(&key, problem, [settle(record.id)]);
         }
     }
     Ok(())
@@ -208,8 +208,8 @@ async fn check_copy(reader: &AuditReader, record: &CampaignRecord, share: Share,
         let ranked: BTreeSet<u64> = ranked.read::<Vec<u64>>(&rank.as_str()).unwrap_or_default().into_iter().collect();
         let ads: BTreeSet<u64> = record.ads.iter().filter(|(_, of)| *of == slot).map(|(number, _)| *number).collect();
         if !ranked.is_subset(&ads) || ads.difference(&ranked).any(|ad| !record.without_status.contains(ad)) {
-            let what = format!("{rank}: does not rank the ads of its slot");
-            found.add_repairable(&keys::campaign(record.id), what, [settle(record.id)]);
+            let problem = format!("{rank}: does not rank the ads of its slot");
+            found.add_repairable(&keys::campaign(record.id), problem, [settle(record.id)]);
         }
     }
     Ok(())

@@ -61,17 +61,17 @@ pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Find
         let whole = first + COMPLETE_DAYS > reader.now() / DAY;
         check_share(*share, sums, whole, found);
         if sums[0] > after.share_field("g", share.n) || sums[1] < before.share_field("r", share.n) {
-            let what = "has more than it was granted, or has returned less than the pool has booked";
-            found.add(&key, format!("{}: {what}", keys::share(*share)));
+            let problem = "has more than it was granted, or has returned less than the pool has booked";
+            found.add(&key, format!("{}: {problem}", keys::share(*share)));
         }
     }
     let sums = [("spent and held is more than the budget", taken, after.field("budget"))];
     let pool = [("out is not the sum granted and not returned", after.field("out"), out)];
-    for (what, is, most) in sums.into_iter().filter(|(_, is, most)| is > most) {
-        found.add_with(&key, what, format!("{is}, not {most}"));
+    for (problem, is, most) in sums.into_iter().filter(|(_, is, most)| is > most) {
+        found.add_with(&key, problem, format!("{is}, not {most}"));
     }
-    for (what, is, should) in pool.into_iter().filter(|(_, is, should)| is != should) {
-        found.add_with(&key, what, format!("{is}, not {should}"));
+    for (problem, is, should) in pool.into_iter().filter(|(_, is, should)| is != should) {
+        found.add_with(&key, problem, format!("{is}, not {should}"));
     }
     if after.field("out") > after.field("budget") {
         found.add(&key, "has granted more than the budget");
@@ -113,7 +113,7 @@ fn check_share(share: Share, sums: &[LifetimeSum], whole: bool, found: &mut Find
     if reasons > invalid {
         found.add_with(&key, format!("{share_key}: x is less than the sum of its reasons"), format!("{invalid}, {reasons}"));
     }
-    for (what, is, should) in pairs.into_iter().filter(|(_, is, should)| is != should) {
-        found.add_with(&key, format!("{share_key}: {what}"), format!("{is}, not {should}"));
+    for (problem, is, should) in pairs.into_iter().filter(|(_, is, should)| is != should) {
+        found.add_with(&key, format!("{share_key}: {problem}"), format!("{is}, not {should}"));
     }
 }

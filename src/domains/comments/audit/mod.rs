@@ -123,8 +123,8 @@ async fn check_deleted_branches(reader: &AuditReader, all: &[(KeyKind, &str)], f
     for (status, key) in deleted_branches {
         for (number, removal) in rows.read::<Vec<(String, f64)>>(&key).unwrap_or_default() {
             if !reader.is_young(removal as u64) {
-                let what = format!("{number} was removed, but comments below it remain");
-                found.add_repairable(key, what, [Remedy::PurgeThread(status)]);
+                let problem = format!("{number} was removed, but comments below it remain");
+                found.add_repairable(key, problem, [Remedy::PurgeThread(status)]);
             }
         }
     }

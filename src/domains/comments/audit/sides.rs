@@ -148,8 +148,8 @@ async fn check_votes(reader: &AuditReader, ids: &[CommentId], found: &mut Findin
         }
         let (stored, counted) = ((up.unwrap_or(0), down.unwrap_or(0)), sums.get(&key).copied().unwrap_or_default());
         if stored != counted {
-            let what = format!("does not match the counts of {}", keys::comment(*id));
-            found.add_repairable_with(&key, what, format!("{counted:?}, not {stored:?}"), recount);
+            let problem = format!("does not match the counts of {}", keys::comment(*id));
+            found.add_repairable_with(&key, problem, format!("{counted:?}, not {stored:?}"), recount);
         }
     }
     Ok(())

@@ -104,8 +104,8 @@ impl Thread {
         })
     }
 
-    fn add(&self, found: &mut Findings, what: impl Into<String>) {
-        found.add_repairable(&keys::replies(self.status, Order::New), what, [Remedy::RebuildThread(self.status)]);
+    fn add(&self, found: &mut Findings, problem: impl Into<String>) {
+        found.add_repairable(&keys::replies(self.status, Order::New), problem, [Remedy::RebuildThread(self.status)]);
     }
 
     pub(super) fn get(&self, number: u64) -> Option<&Comment> {
@@ -136,11 +136,11 @@ impl Thread {
             }
         }
         if self.status_count != living {
-            let what = format!("does not match the counts of {}", status_key(self.status));
+            let problem = format!("does not match the counts of {}", status_key(self.status));
             let rebuild = [Remedy::RebuildThread(self.status)];
             found.add_repairable_with(
                 &keys::replies(self.status, Order::New),
-                what,
+                problem,
                 format!("{living}, not {}", self.status_count),
                 rebuild,
             );
@@ -177,11 +177,16 @@ impl Thread {
             }
         }
         if stored != expected {
-            let (key, what) = (
+            let (key, problem) = (
                 keys::replies(self.status, Order::New),
                 format!("the counts of {number} are not those of the comments below it"),
             );
-            found.add_repairable_with(&key, what, format!("{stored:?}, not {expected:?}"), [Remedy::RebuildThread(self.status)]);
+            found.add_repairable_with(
+                &key,
+                problem,
+                format!("{stored:?}, not {expected:?}"),
+                [Remedy::RebuildThread(self.status)],
+            );
         }
     }
 
@@ -211,7 +216,7 @@ impl Thread {
                 .map(|it| format!("{it} is not in {key}, or not where it should be")),
         );
         wrong.sort();
-        wrong.into_iter().for_each(|what| self.add(found, what));
+        wrong.into_iter().for_each(|problem| self.add(found, problem));
         Ok(())
     }
 

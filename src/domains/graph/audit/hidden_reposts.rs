@@ -30,9 +30,9 @@ pub(super) async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut
     let follows = reader.query(edges, |(owner, other)| cmd("ZSCORE").arg(keys::following(owner)).arg(other.0).take()).await?;
     for (owner, other, follow) in hidden {
         if follows.score(&(owner, other)) != Some(follow) {
-            let what = format!("the reposts of {} are hidden for a follow that has ended", other.0);
+            let problem = format!("the reposts of {} are hidden for a follow that has ended", other.0);
             let settle = Remedy::SettleFollow { follower: owner, followed: other };
-            found.add_repairable(&keys::hidden_reposts(owner), what, [settle]);
+            found.add_repairable(&keys::hidden_reposts(owner), problem, [settle]);
         }
     }
     Ok(())

@@ -60,11 +60,11 @@ async fn check_requests(reader: &AuditReader, ids: Vec<UserId>, found: &mut Find
     let sent = reader.query(ids.iter().copied(), read).await?;
     for id in ids {
         let others: Vec<u64> = sent.read(&id).unwrap_or_default();
-        for (set, what) in [(keys::friends(id), "is a friend"), (keys::friend_requests_received(id), "has sent a request")] {
+        for (set, problem) in [(keys::friends(id), "is a friend"), (keys::friend_requests_received(id), "has sent a request")] {
             let scores = reader.query(others.iter().copied(), |other| cmd("ZSCORE").arg(&set).arg(other).take()).await?;
             for other in others.iter().filter(|other| scores.score(other).is_some()) {
                 let settle = settle_friendship(id, UserId(*other));
-                found.add_repairable(&keys::friend_requests_sent(id), format!("{other} in it {what}"), [settle]);
+                found.add_repairable(&keys::friend_requests_sent(id), format!("{other} in it {problem}"), [settle]);
             }
         }
     }

@@ -107,8 +107,8 @@ async fn check_entries(
             let id = StatusId(row.member);
             if row.member != row.position {
                 let correct = Remedy::CorrectScore { key: window.key.clone(), member: row.member };
-                let what = format!("status {} is not at its own position", row.member);
-                found.add_repairable_with(&window.key, what, row.position.to_string(), [correct]);
+                let problem = format!("status {} is not at its own position", row.member);
+                found.add_repairable_with(&window.key, problem, row.position.to_string(), [correct]);
             }
             let remove = Remedy::RemoveMember { key: window.key.clone(), member: row.member.to_string().into_bytes() };
             match (records.get(&id), texts.get(&id)) {
@@ -128,8 +128,8 @@ async fn check_entries(
                     if !belongs {
                         // Settled afterwards: the text may have changed since it was read.
                         let settle = Remedy::SettleStatus { author: *author, status: id };
-                        let what = format!("status {} by {} does not belong to it", row.member, author.0);
-                        found.add_repairable(&window.key, what, [remove, settle]);
+                        let problem = format!("status {} by {} does not belong to it", row.member, author.0);
+                        found.add_repairable(&window.key, problem, [remove, settle]);
                     }
                 }
                 _ => {}

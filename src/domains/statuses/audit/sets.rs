@@ -69,7 +69,7 @@ impl InteractionKind {
         }
     }
 
-    /// The most that an account has.
+    /// Maximum number of statuses in the set of an account.
     pub(super) const fn most(self) -> usize {
         match self {
             Self::Like => MAX_LIKED,

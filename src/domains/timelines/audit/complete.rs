@@ -101,8 +101,8 @@ async fn check_marks(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Fi
             let mode: Option<String> = modes.read(&author).flatten();
             match mode.as_deref().map(FanoutMode::parse) {
                 Some(Ok(FanoutMode::Merge(_))) => {
-                    let what = format!("{} is not in {}, whose statuses are not pushed", author.0, keys::marked(it.feed));
-                    found.add_repairable(&store::owner_key(it.feed), what, [settle_source(it.feed, author)]);
+                    let problem = format!("{} is not in {}, whose statuses are not pushed", author.0, keys::marked(it.feed));
+                    found.add_repairable(&store::owner_key(it.feed), problem, [settle_source(it.feed, author)]);
                 }
                 Some(Err(_)) => found.add(&user_key(author), "its fan-out mode cannot be read"),
                 _ => {}
@@ -162,13 +162,13 @@ async fn report(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Finding
     let status_records = status_records(reader, missing.iter().map(|(_, id)| *id)).await?;
     for (feed, id) in missing {
         if let Some(StatusRecord::By(author)) = status_records.get(&id).copied() {
-            let what = format!("status {} of {} is missing in {}", id.0, author.0, keys::entries(feed));
+            let problem = format!("status {} of {} is missing in {}", id.0, author.0, keys::entries(feed));
             let settle = if feed == Feed::Home(author) {
                 Remedy::SettleStatus { author, status: id }
             } else {
                 settle_source(feed, author)
             };
-            found.add_repairable(&store::owner_key(feed), what, [settle]);
+            found.add_repairable(&store::owner_key(feed), problem, [settle]);
         }
     }
     Ok(())

@@ -132,10 +132,10 @@ async fn check_entries(reader: &AuditReader, windows: &[SetWindow<Feed>], found:
     for window in windows {
         for row in &window.rows {
             if row.member != row.position {
-                let what = format!("status {} is not at its own position", row.member);
+                let problem = format!("status {} is not at its own position", row.member);
                 found.add_repairable_with(
                     &window.key,
-                    what,
+                    problem,
                     row.position.to_string(),
                     entry_remedy(window.set, &window.key, row.member),
                 );
@@ -158,8 +158,8 @@ async fn check_entries(reader: &AuditReader, windows: &[SetWindow<Feed>], found:
     let former = reader.query(edges(), |(feed, author)| cmd("ZSCORE").arg(former_sources_key(feed)).arg(author.0).take()).await?;
     for (window, status, author) in foreign {
         if follows.score(&(window.set, author)).is_none() && former.score(&(window.set, author)).is_none() {
-            let what = format!("status {status} is by {}, who is not a source of the feed", author.0);
-            found.add_repairable(&window.key, what, [settle_source(window.set, author)]);
+            let problem = format!("status {status} is by {}, who is not a source of the feed", author.0);
+            found.add_repairable(&window.key, problem, [settle_source(window.set, author)]);
         }
     }
     Ok(())

@@ -56,8 +56,8 @@ async fn check_expected(
             continue;
         }
         if held.score(&n) != Some(row.position) || !it.has_reposts {
-            let what = format!("the repost of {} by {} is missing in {}", row.status.0, author.0, keys::entries(it.feed));
-            found.add_repairable(&store::owner_key(it.feed), what, remedies(it.feed, *author, row.status));
+            let problem = format!("the repost of {} by {} is missing in {}", row.status.0, author.0, keys::entries(it.feed));
+            found.add_repairable(&store::owner_key(it.feed), problem, remedies(it.feed, *author, row.status));
         }
     }
     Ok(())
@@ -93,11 +93,11 @@ pub(super) async fn check_entries(reader: &AuditReader, windows: &[SetWindow<Fee
     for (window, status, by, position) in &reposts {
         let edge = (window.set, *by);
         if current.get(&(*by, *status)) != Some(position) {
-            let what = format!("there is no repost of {} by {} with this position", status.0, by.0);
-            found.add_repairable(&window.key, what, remedies(window.set, *by, *status));
+            let problem = format!("there is no repost of {} by {} with this position", status.0, by.0);
+            found.add_repairable(&window.key, problem, remedies(window.set, *by, *status));
         } else if Feed::Home(*by) != window.set && sources.score(&edge).is_none() && former.score(&edge).is_none() {
-            let what = format!("a repost of {} is by {}, who is not a source of the feed", status.0, by.0);
-            found.add_repairable(&window.key, what, [settle_source(window.set, *by)]);
+            let problem = format!("a repost of {} is by {}, who is not a source of the feed", status.0, by.0);
+            found.add_repairable(&window.key, problem, [settle_source(window.set, *by)]);
         }
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! The audit of mail addresses: an account holds its confirmed address, and a holder has confirmed it. No finding has an address.
+//! The audit of mail addresses: each confirmed address has a holder record of its account, and each holder record belongs to an account that has confirmed the
+//! address. Findings never contain an address.
 
 use super::super::keys::{self, KeyKind};
 use super::super::model::{NOTICE_TTL, PENDING_EMAIL_TTL, RESET_TTL};
@@ -55,14 +56,15 @@ async fn check_expiring(
         }
         let numbers: Vec<Option<String>> = values.read(&(*key, *fields)).unwrap_or_default();
         if numbers.iter().any(|number| number.as_deref().and_then(audit::number).is_none()) {
-            let what = format!("its {} is not a number", fields.join(" or "));
-            found.add_repairable(key, what, [Remedy::Discard { key: (*key).to_owned() }]);
+            let problem = format!("its {} is not a number", fields.join(" or "));
+            found.add_repairable(key, problem, [Remedy::Discard { key: (*key).to_owned() }]);
         }
     }
     Ok(())
 }
 
-type Stored = (Option<String>, Option<String>, Option<String>);
+/// The fields `address`, `confirmation` and `version` of an account.
+type EmailFields = (Option<String>, Option<String>, Option<String>);
 
 async fn check_confirmed(reader: &AuditReader, ids: &[UserId], found: &mut Findings) -> Result<(), Error> {
     let missing_accounts = reader.missing_accounts(ids.iter().copied().filter(|id| !reader.is_young(id.0))).await?;
@@ -75,10 +77,10 @@ async fn check_confirmed(reader: &AuditReader, ids: &[UserId], found: &mut Findi
             found.add_repairable(&key, "there is no such account", [Remedy::PurgeAccount(*id)]);
             continue;
         }
-        let (address, confirmation, version): Stored = stored.read(id).unwrap_or_default();
+        let (address, confirmation, version): EmailFields = stored.read(id).unwrap_or_default();
         let mut check_number = |field: &str, value: Option<String>| {
             if value.as_deref().and_then(audit::number).is_none() {
-                // A number that is higher than any before.
+                // The current time is higher than every earlier version, and differs from every earlier confirmation, which is an id.
                 let new = Some(reader.now().to_string());
                 let remedy = Remedy::SetField { key: key.clone(), field: field.to_owned(), found: value, value: new };
                 found.add_repairable(&key, format!("its {field} is not a number"), [remedy]);
@@ -105,7 +107,8 @@ async fn check_confirmed(reader: &AuditReader, ids: &[UserId], found: &mut Findi
     Ok(())
 }
 
-type Holder = (Option<String>, Option<String>, Option<String>, Option<String>);
+/// The fields `uid`, `version`, `confirmation` and `at` of a holder record.
+type HolderFields = (Option<String>, Option<String>, Option<String>, Option<String>);
 
 async fn check_holders(reader: &AuditReader, holders: &[(EmailDigest, bool)], found: &mut Findings) -> Result<(), Error> {
     let fields = ["uid", "version", "confirmation", "at"];
@@ -114,32 +117,32 @@ async fn check_holders(reader: &AuditReader, holders: &[(EmailDigest, bool)], fo
     let mut claims = Vec::new();
     for (address, has_ttl) in holders {
         let key = keys::email_holder(address);
-        let (user, version, confirmation, at): Holder = stored.read(&address).unwrap_or_default();
+        let (user, version, confirmation, at): HolderFields = stored.read(&address).unwrap_or_default();
         let number = |text: &Option<String>| text.as_deref().and_then(audit::number);
         let is_claimed = user.is_some();
         let is_readable = number(&confirmation).is_some() && (!is_claimed || number(&version).is_some() && number(&at).is_some());
         match user.as_deref().map(audit::id) {
             Some(Some(id)) if is_readable => claims.push((address, UserId(id), number(&at).unwrap_or(0))),
             None if is_readable => {}
-            // Accounts name their addresses, and claim them again.
+            // The record can be discarded: the audit claims the address again for the account that has confirmed it.
             _ => found.add_repairable(&key, "cannot be read", [Remedy::Discard { key: key.clone() }]),
         }
         if *has_ttl == is_claimed {
             let millis = (!is_claimed).then_some(PENDING_EMAIL_TTL);
-            let what = if is_claimed { "should have no time to live" } else { "has no time to live" };
-            found.add_repairable(&key, what, [Remedy::SetExpiry { key: key.clone(), millis }]);
+            let problem = if is_claimed { "should have no time to live" } else { "has no time to live" };
+            found.add_repairable(&key, problem, [Remedy::SetExpiry { key: key.clone(), millis }]);
         }
     }
     let accounts = claims.iter().map(|(_, id, _)| *id);
     let confirmed = reader.query(accounts, |id| cmd("HGET").arg(keys::email(id)).arg("address").take()).await?;
     for (address, id, at) in claims {
         let stored: Option<String> = confirmed.read(&id).flatten();
-        let has_it = stored.as_deref().and_then(EmailAddress::parse).is_some_and(|stored| stored.digest() == *address);
+        let has_confirmed = stored.as_deref().and_then(EmailAddress::parse).is_some_and(|stored| stored.digest() == *address);
         // An address is claimed before it is confirmed.
-        if !has_it && reader.now() >= at + LEASE {
-            let what = format!("is held by {}, which has not confirmed it", id.0);
+        if !has_confirmed && reader.now() >= at + LEASE {
+            let problem = format!("is held by {}, which has not confirmed it", id.0);
             let release = Remedy::ReleaseEmail { user: id, address: address.clone() };
-            found.add_repairable(&keys::email_holder(address), what, [release]);
+            found.add_repairable(&keys::email_holder(address), problem, [release]);
         }
     }
     Ok(())
