@@ -16,9 +16,9 @@ fn blocker(app: &TestApp) -> (JoinHandle<Result<(), Error>>, Sender<()>) {
     (tokio::spawn(async move { app.hashing_pool().run(move || wait.recv().unwrap_or(())).await }), go)
 }
 
-async fn until(so: impl Fn() -> bool) {
+async fn wait_until(condition: impl Fn() -> bool) {
     let began = Instant::now();
-    while !so() {
+    while !condition() {
         assert!(began.elapsed() < Duration::from_secs(20), "the condition is not met in time");
         tokio::task::yield_now().await;
     }
@@ -27,7 +27,7 @@ async fn until(so: impl Fn() -> bool) {
 const LOG_IN: &str = "mutation($login: String!, $password: String!) { logIn(input: { login: $login, password: $password }) { session { token } userErrors { code } } }";
 const SIGN_UP: &str = "mutation($login: String!, $password: String!) { signUp(input: { login: $login, name: \"n\", password: $password }) { session { token } userErrors { code } } }";
 
-async fn ask(app: &TestApp, query: &str, login: &str) -> HttpResponse {
+async fn send_mutation(app: &TestApp, query: &str, login: &str) -> HttpResponse {
     let variables = json!({ "login": login, "password": "correct horse" });
     HttpResponse::fetch(app.post().json(&json!({ "query": query, "variables": variables }))).await
 }
@@ -37,10 +37,10 @@ async fn a_full_queue_refuses_a_log_in_at_once_without_changes() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let held: Vec<_> = (0..66).map(|_| blocker(&app)).collect();
-    until(|| app.app.hashing_pool().unfinished() == 66).await;
+    wait_until(|| app.app.hashing_pool().unfinished() == 66).await;
     let keys = app.redis.keys();
     for (query, field, login) in [(LOG_IN, "logIn", "ada"), (LOG_IN, "logIn", "nobody"), (SIGN_UP, "signUp", "new")] {
-        let response = ask(&app, query, login).await;
+        let response = send_mutation(&app, query, login).await;
         assert_eq!((response.status, error_codes(&response.json())), (200, vec!["OVERLOADED".to_owned()]), "{response:?}");
         let body = response.json();
         assert_eq!((&body["errors"][0]["extensions"]["retryAfter"], &body["data"]), (&json!(1), &json!({ field: Value::Null })));
@@ -48,33 +48,33 @@ async fn a_full_queue_refuses_a_log_in_at_once_without_changes() {
     }
     assert_eq!(app.redis.keys(), keys);
     // Requests without a hash are served.
-    assert_eq!(user_error_codes(&ask(&app, SIGN_UP, "Ada").await.json()["data"]["signUp"]), ["LOGIN_TAKEN"]);
+    assert_eq!(user_error_codes(&send_mutation(&app, SIGN_UP, "Ada").await.json()["data"]["signUp"]), ["LOGIN_TAKEN"]);
     ada.post("All is well.").await;
     assert_eq!(ada.home().await, ["All is well."]);
     for (_, go) in &held {
-        go.send(()).expect("it waits");
+        go.send(()).expect("the blocker is waiting");
     }
     for (work, _) in held {
-        work.await.expect("no panic").expect("it was done");
+        work.await.expect("no panic").expect("the job has finished");
     }
-    assert!(ask(&app, LOG_IN, "ada").await.json()["data"]["logIn"]["session"].is_object());
+    assert!(send_mutation(&app, LOG_IN, "ada").await.json()["data"]["logIn"]["session"].is_object());
 }
 
-/// Retries while nothing can be compared are no guesses: their tokens are still there when comparing works again.
+/// A log-in that is refused before its password is verified takes no rate-limit token.
 #[tokio::test]
 async fn a_log_in_that_was_not_verified_costs_no_token() {
     let app = TestApp::with(Config { rates: Some(waxwing::base::rate_limits::RateLimits::default()), ..Config::default() }).await;
     app.user("ada").await;
     let held: Vec<_> = (0..66).map(|_| blocker(&app)).collect();
-    until(|| app.app.hashing_pool().unfinished() == 66).await;
+    wait_until(|| app.app.hashing_pool().unfinished() == 66).await;
     for _ in 0..12 {
-        assert_eq!(error_codes(&ask(&app, LOG_IN, "ada").await.json()), ["OVERLOADED"]);
+        assert_eq!(error_codes(&send_mutation(&app, LOG_IN, "ada").await.json()), ["OVERLOADED"]);
     }
     for (work, go) in held {
-        go.send(()).expect("it waits");
-        work.await.expect("no panic").expect("it was done");
+        go.send(()).expect("the blocker is waiting");
+        work.await.expect("no panic").expect("the job has finished");
     }
-    assert!(ask(&app, LOG_IN, "ada").await.json()["data"]["logIn"]["session"].is_object());
+    assert!(send_mutation(&app, LOG_IN, "ada").await.json()["data"]["logIn"]["session"].is_object());
 }
 
 #[tokio::test]
@@ -82,14 +82,14 @@ async fn sixty_four_log_ins_wait_in_the_queue_and_succeed() {
     let app = TestApp::with(Config { hashes_at_once: 1, ..Config::default() }).await;
     app.user("ada").await;
     let (held, go) = blocker(&app);
-    until(|| app.app.hashing_pool().unfinished() == 1).await;
-    let users = join_all((0..80).map(|_| ask(&app, LOG_IN, "ada")));
+    wait_until(|| app.app.hashing_pool().unfinished() == 1).await;
+    let log_ins = join_all((0..80).map(|_| send_mutation(&app, LOG_IN, "ada")));
     let release = async {
-        until(|| app.app.hashing_pool().unfinished() == 65).await;
-        go.send(()).expect("it works");
+        wait_until(|| app.app.hashing_pool().unfinished() == 65).await;
+        go.send(()).expect("the blocker is waiting");
     };
-    let (responses, ()) = tokio::join!(users, release);
-    held.await.expect("no panic").expect("it was done");
+    let (responses, ()) = tokio::join!(log_ins, release);
+    held.await.expect("no panic").expect("the job has finished");
     let in_session = |response: &&HttpResponse| response.json()["data"]["logIn"]["session"].is_object();
     let refused = |response: &&HttpResponse| error_codes(&response.json()) == ["OVERLOADED"];
     let (done, over) = (responses.iter().filter(in_session).count(), responses.iter().filter(refused).count());
@@ -131,7 +131,7 @@ async fn a_disconnected_client_leaves_the_queue() {
     let app = TestApp::with(Config { hashes_at_once: 1, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let (held, go) = blocker(&app);
-    until(|| app.app.hashing_pool().unfinished() == 1).await;
+    wait_until(|| app.app.hashing_pool().unfinished() == 1).await;
     let begun = app.app.hashing_pool().started();
     let requests: Vec<_> = (0..20)
         .map(|at| {
@@ -141,14 +141,14 @@ async fn a_disconnected_client_leaves_the_queue() {
             tokio::spawn(HttpResponse::fetch(request))
         })
         .collect();
-    until(|| app.app.hashing_pool().unfinished() == 21).await;
+    wait_until(|| app.app.hashing_pool().unfinished() == 21).await;
     for request in requests {
         request.abort();
     }
-    until(|| app.app.hashing_pool().unfinished() == 1).await;
-    go.send(()).expect("it works");
-    held.await.expect("no panic").expect("it was done");
+    wait_until(|| app.app.hashing_pool().unfinished() == 1).await;
+    go.send(()).expect("the blocker is waiting");
+    held.await.expect("no panic").expect("the job has finished");
     app.drain().await;
-    assert_eq!(app.app.hashing_pool().started(), begun, "no password is hashed for an unknown login");
+    assert_eq!(app.app.hashing_pool().started(), begun, "no password of a disconnected client is hashed");
     assert_eq!(ada.run("Viewer", json!({})).await["data"]["viewerSessions"].as_array().map(Vec::len), Some(1));
 }

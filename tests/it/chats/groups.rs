@@ -12,11 +12,11 @@ fn kinds(rows: &[(u64, String, String)]) -> Vec<&str> {
 async fn members(actor: &Actor, chat: &str) -> Vec<(String, String)> {
     let answer = actor.run("ChatMembers", json!({ "id": chat, "first": 100 })).await;
     let edges = answer["data"]["node"]["members"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
-    let of = |value: &Value| value.as_str().unwrap_or("nobody").to_owned();
-    edges.iter().map(|edge| (of(&edge["node"]["user"]["login"]), of(&edge["node"]["role"]))).collect()
+    let text_or_nobody = |value: &Value| value.as_str().unwrap_or("nobody").to_owned();
+    edges.iter().map(|edge| (text_or_nobody(&edge["node"]["user"]["login"]), text_or_nobody(&edge["node"]["role"]))).collect()
 }
 
-fn named(members: &[(String, String)]) -> Vec<String> {
+fn format_members(members: &[(String, String)]) -> Vec<String> {
     members.iter().map(|(login, role)| format!("{login} {role}")).collect()
 }
 
@@ -30,7 +30,7 @@ async fn a_group_is_created_with_other_accounts() {
     assert_eq!((&made["name"], &made["membersCount"], &made["newestSequence"]), (&json!("Birds"), &json!(3), &json!(0)));
     assert_eq!((&made["viewerMember"]["role"], &made["viewerPeer"]), (&json!("OWNER"), &json!(null)));
     assert_eq!(card(&ada, &chat).await["history"], "FROM_JOIN");
-    assert_eq!(named(&members(&ada, &chat).await), ["ada OWNER", "bea MEMBER", "cyd MEMBER"]);
+    assert_eq!(format_members(&members(&ada, &chat).await), ["ada OWNER", "bea MEMBER", "cyd MEMBER"]);
     for invalid in ["", "a\nb", &"x".repeat(51)] {
         assert_eq!(codes(&ada, "CreateGroupChat", json!({ "name": invalid, "userIds": [bea.id] })).await, ["INVALID_NAME"]);
     }
@@ -47,7 +47,7 @@ async fn a_group_is_created_with_other_accounts() {
 }
 
 #[tokio::test]
-async fn joining_writes_a_row_for_each() {
+async fn adding_members_writes_a_row_for_each_new_member() {
     let app = TestApp::start().await;
     let [ada, bea, cyd, dan] = app.users(["ada", "bea", "cyd", "dan"]).await;
     for (history, first) in [("ALL", 1), ("FROM_JOIN", 3)] {
@@ -106,7 +106,7 @@ async fn roles_determine_permissions() {
     assert_eq!(remove(&bea, &dan).await, ["NOT_FOUND"]);
     assert_eq!((card(&dan, &chat).await, inbox(&dan, "INBOX").await), (json!(null), vec![]));
     assert_eq!(role(&ada, &cyd, "OWNER").await, "OWNER");
-    assert_eq!(named(&members(&ada, &chat).await), ["cyd OWNER", "ada ADMIN", "bea ADMIN"]);
+    assert_eq!(format_members(&members(&ada, &chat).await), ["cyd OWNER", "ada ADMIN", "bea ADMIN"]);
     let all = rows(&ada, &chat).await;
     assert_eq!(kinds(&all)[..4], ["ROLE_CHANGED", "ROLE_CHANGED", "MEMBER_REMOVED", "MEMBER_JOINED"]);
     let page = card(&ada, &chat).await["messages"]["edges"].take();
@@ -114,7 +114,11 @@ async fn roles_determine_permissions() {
         .iter()
         .map(|edge| (&edge["node"]["subject"]["login"], &edge["node"]["role"]))
         .collect();
-    assert_eq!(roles, [(&json!("ada"), &json!("ADMIN")), (&json!("cyd"), &json!("OWNER"))], "the new owner's first");
+    assert_eq!(
+        roles,
+        [(&json!("ada"), &json!("ADMIN")), (&json!("cyd"), &json!("OWNER"))],
+        "the new owner's row is written first"
+    );
     assert_sound(&app).await;
 }
 
@@ -132,18 +136,18 @@ async fn an_owner_who_leaves_has_a_successor() {
     assert_eq!(left["leftChatId"], json!(chat));
     assert_eq!(codes(&ada, "LeaveChat", json!({ "chatId": chat })).await, ["NOT_FOUND"]);
     assert_eq!((card(&ada, &chat).await, inbox(&ada, "INBOX").await), (json!(null), vec![]));
-    assert_eq!(named(&members(&bea, &chat).await), ["cyd OWNER", "bea MEMBER", "dan MEMBER"], "the admin comes first");
+    assert_eq!(format_members(&members(&bea, &chat).await), ["cyd OWNER", "bea MEMBER", "dan MEMBER"], "the admin comes first");
     let all = rows(&bea, &chat).await;
     assert_eq!(kinds(&all), ["ROLE_CHANGED", "MEMBER_LEFT", "TEXT", "ROLE_CHANGED"], "nothing between the first two");
     let page = card(&bea, &chat).await["messages"]["edges"].take();
     assert_eq!(page[2]["node"]["sender"]["login"], "ada", "texts stay, with their sender");
     assert_eq!((&page[1]["node"]["sender"]["login"], &page[1]["node"]["subject"]["login"]), (&json!("ada"), &json!("ada")));
     run_ok(&cyd, "LeaveChat", json!({ "chatId": chat })).await;
-    assert_eq!(named(&members(&bea, &chat).await), ["bea OWNER", "dan MEMBER"]);
+    assert_eq!(format_members(&members(&bea, &chat).await), ["bea OWNER", "dan MEMBER"]);
     // Coming back is a new membership.
     run_ok(&bea, "AddChatMembers", json!({ "chatId": chat, "userIds": [ada.id] })).await;
     app.drain().await;
-    assert_eq!(named(&members(&bea, &chat).await), ["bea OWNER", "dan MEMBER", "ada MEMBER"]);
+    assert_eq!(format_members(&members(&bea, &chat).await), ["bea OWNER", "dan MEMBER", "ada MEMBER"]);
     assert_sound(&app).await;
 }
 
