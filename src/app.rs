@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-/// The most password hashes in the queue: about as many as two cores compute in a second.
+/// Maximum number of password hashes in the queue: about as many as two cores compute in a second.
 const HASHING_QUEUE: usize = 64;
 
 /// The application. Cheap to clone.

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// The number of ticks of a limit.
 const TICKS: u32 = 8;
-/// The most late ticks that do not count, so that a process that hardly ever runs gives up too.
+/// Maximum number of late ticks that do not count, so that a process that hardly ever runs gives up too.
 const LATE_TICKS: u32 = 4 * TICKS;
 /// The longest tick: a stall that is shorter than a tick is not detected.
 const LONGEST_TICK: Duration = Duration::from_millis(500);

@@ -5,9 +5,9 @@ use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The most bytes of an address, with its domain in A-labels.
+/// Maximum length of an address with its domain in A-labels, in bytes.
 const MAX_BYTES: usize = 254;
-/// The most bytes of the part before the `@`.
+/// Maximum length of the part before the `@`, in bytes.
 const MAX_LOCAL_BYTES: usize = 64;
 
 /// A mail address: the local part as it was written, and the domain in lower-case A-labels. It has no `Debug` that prints it, so that no log has it.

@@ -114,8 +114,8 @@ impl Error {
     }
 
     /// An [`Error::Internal`] for a stored value that this program cannot have written.
-    pub fn corrupt(what: impl fmt::Display) -> Self {
-        Self::internal(anyhow::anyhow!("corrupt: {what}"))
+    pub fn corrupt(cause: impl fmt::Display) -> Self {
+        Self::internal(anyhow::anyhow!("corrupt: {cause}"))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::token;
 
-/// The most characters of an id.
+/// Maximum length of an id, in characters.
 const MAX_CHARACTERS: usize = 200;
 
 /// The id of an account in another system: 1 to 200 visible ASCII characters, case-sensitive.

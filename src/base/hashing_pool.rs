@@ -185,11 +185,15 @@ mod tests {
     #[tokio::test]
     async fn jobs_have_a_low_priority() {
         use rustix::process::getpriority_process;
-        let ours = getpriority_process(None).expect("a priority");
+        let own_priority = getpriority_process(None).expect("a priority");
         let pool = HashingPool::new(1, 0);
         let priority = pool.run(|| getpriority_process(None)).await.expect("it was done").expect("a priority");
-        assert_eq!(priority, (ours + 10).min(19));
-        assert_eq!(getpriority_process(None).expect("a priority"), ours, "only the thread of the pool has a lower priority");
+        assert_eq!(priority, (own_priority + 10).min(19));
+        assert_eq!(
+            getpriority_process(None).expect("a priority"),
+            own_priority,
+            "only the thread of the pool has a lower priority"
+        );
     }
 
     #[tokio::test]

@@ -21,7 +21,7 @@ use subtle::ConstantTimeEq;
 pub const DEFAULT: usize = 20;
 /// The maximum size of a page.
 pub const MAX: usize = 100;
-/// The most rows that a page drops, up to one window more. Then the page ends early, so that a request is bounded.
+/// Maximum number of rows that a page drops, up to one window more. Then the page ends early, so that a request is bounded.
 pub const MAX_DROPPED: usize = 10_000;
 /// The longest text of [`Cursors::sign`].
 const MAX_SIGNED: usize = 4_096;
@@ -73,7 +73,7 @@ pub struct Window<P = u64> {
     pub above: P,
     /// Whether the newest row comes first.
     pub newest_first: bool,
-    /// The most rows.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 
@@ -144,8 +144,8 @@ impl Cursors {
         let length = (cursor.len() == 20).then(|| URL_SAFE_NO_PAD.decode_slice(cursor, &mut bytes))?.ok()?;
         let (position, tag) = bytes.split_at(8);
         let position = u64::from_be_bytes(position.try_into().ok()?);
-        let is_ours = tag.ct_eq(&self.tag(list, position));
-        (length == 15 && is_ours.into()).then_some(position)
+        let is_authentic = tag.ct_eq(&self.tag(list, position));
+        (length == 15 && is_authentic.into()).then_some(position)
     }
 
     fn tag(&self, list: ListId, position: u64) -> [u8; 7] {

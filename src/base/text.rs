@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The most bytes of a text of up to `characters` grapheme clusters: 8 for each plus 256, but at most 16 for each. Latin letters take 1 to 2 bytes,
+/// Maximum length of a text of up to `characters` grapheme clusters, in bytes: 8 for each plus 256, but at most 16 for each. Latin letters take 1 to 2 bytes,
 /// Chinese 3, Hindi and Khmer some 6 to 8, an emoji 4 to 8, so a text of full length fits in any script. Sequences of emoji take 11 to 35 bytes: a
 /// text can have many of them, but not consist of them.
 pub const fn max_bytes(characters: usize) -> usize {
@@ -12,19 +12,19 @@ pub const fn max_bytes(characters: usize) -> usize {
     if usual < most { usual } else { most }
 }
 
-/// The most bytes of one grapheme cluster: more than any emoji or letter takes, less than a letter with many accents.
+/// Maximum length of one grapheme cluster, in bytes: more than any emoji or letter takes, less than a letter with many accents.
 const CLUSTER_BYTES: usize = 64;
 
 /// The rules of a kind of text.
 #[derive(Clone, Copy, Debug)]
 pub struct TextRules {
     /// The name of the text in error messages.
-    pub what: &'static str,
+    pub name: &'static str,
     /// The fewest extended grapheme clusters, 0 or 1.
     pub min: usize,
-    /// The most extended grapheme clusters.
+    /// Maximum number of extended grapheme clusters.
     pub max: usize,
-    /// The most bytes.
+    /// Maximum length, in bytes.
     pub bytes: usize,
     /// Whether newlines are allowed.
     pub newlines: bool,
@@ -42,7 +42,7 @@ impl TextRules {
         }
         let text: String = text.trim().nfc().collect();
         if text.chars().any(|character| self.forbids(character)) {
-            return Err(format!("{} cannot contain control characters or text-direction overrides.", self.what));
+            return Err(format!("{} cannot contain control characters or text-direction overrides.", self.name));
         }
         if text.graphemes(true).take(self.max + 1).count() > self.max {
             return Err(self.too_long());
@@ -51,13 +51,13 @@ impl TextRules {
             return Err(self.too_many_bytes(text.len()));
         }
         if !self.is_lenient() && text.graphemes(true).any(|cluster| cluster.len() > CLUSTER_BYTES) {
-            let what = self.what;
+            let name = self.name;
             return Err(format!(
-                "{what} cannot contain a character of more than {CLUSTER_BYTES} bytes, such as a letter with many accents."
+                "{name} cannot contain a character of more than {CLUSTER_BYTES} bytes, such as a letter with many accents."
             ));
         }
         if (self.min > 0 || !text.is_empty()) && !text.chars().any(is_visible) {
-            return Err(format!("{} cannot be empty.", self.what));
+            return Err(format!("{} cannot be empty.", self.name));
         }
         Ok(text)
     }
@@ -68,12 +68,12 @@ impl TextRules {
     }
 
     fn too_long(&self) -> String {
-        format!("{} can have at most {} characters.", self.what, self.max)
+        format!("{} can have at most {} characters.", self.name, self.max)
     }
 
     fn too_many_bytes(&self, bytes: usize) -> String {
-        let (what, most) = (self.what, self.bytes);
-        format!("{what} has {bytes} bytes; the maximum is {most}. Use fewer composed characters, such as family emoji.")
+        let (name, most) = (self.name, self.bytes);
+        format!("{name} has {bytes} bytes; the maximum is {most}. Use fewer composed characters, such as family emoji.")
     }
 
     fn forbids(&self, character: char) -> bool {
@@ -112,7 +112,7 @@ fn is_visible(character: char) -> bool {
 mod tests {
     use super::*;
 
-    const RULES: TextRules = TextRules { what: "The text", min: 1, max: 5, bytes: max_bytes(5), newlines: true };
+    const RULES: TextRules = TextRules { name: "The text", min: 1, max: 5, bytes: max_bytes(5), newlines: true };
 
     #[test]
     fn characters_are_grapheme_clusters() {
@@ -149,7 +149,7 @@ mod tests {
 
     /// The rules for a text of up to `max` characters.
     fn rules(max: usize) -> TextRules {
-        TextRules { what: "The text", min: 1, max, bytes: max_bytes(max), newlines: true }
+        TextRules { name: "The text", min: 1, max, bytes: max_bytes(max), newlines: true }
     }
 
     #[test]

@@ -108,8 +108,8 @@ fn chosen(text: &str) -> EnvFilter {
 
 /// Limits libraries to `debug`, whatever the operator's filter is: at `trace` they log bytes of connections.
 fn library_level_filter<S: Subscriber>() -> impl Layer<S> {
-    let ours = |target: &str| target == "waxwing" || target.starts_with("waxwing::");
-    FilterFn::new(move |event| *event.level() <= LevelFilter::DEBUG || ours(event.target()))
+    let is_waxwing = |target: &str| target == "waxwing" || target.starts_with("waxwing::");
+    FilterFn::new(move |event| *event.level() <= LevelFilter::DEBUG || is_waxwing(event.target()))
 }
 
 fn lines<S, W>(format: Format, writer: W, colours: bool) -> Box<dyn Layer<S> + Send + Sync>

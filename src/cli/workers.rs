@@ -106,12 +106,12 @@ async fn apply_fanout_threshold(app: &App) -> bool {
     result.is_ok()
 }
 
-/// Runs periodic work, unless `last_run` is less than `interval` ago. Returns whether the work found anything to do; then there may be more, and the
-/// next call runs it again at once.
+/// Runs periodic work, unless `last_run` is less than `interval` ago. `name` is the name of the work in log messages. Returns whether the work found
+/// anything to do; then there may be more, and the next call runs it again at once.
 async fn run_if_due(
     last_run: &mut Option<Instant>,
     interval: Duration,
-    what: &'static str,
+    name: &'static str,
     work: impl Future<Output = Result<usize, Error>>,
 ) -> bool {
     if last_run.is_some_and(|at| at.elapsed() < interval) {
@@ -120,7 +120,7 @@ async fn run_if_due(
     match work.await {
         Ok(0) => {}
         Ok(_) => return true,
-        Err(error) => tracing::debug!(%error, "{what} cannot be done"),
+        Err(error) => tracing::debug!(%error, "{name} cannot be done"),
     }
     *last_run = Some(Instant::now());
     false

@@ -7,7 +7,7 @@ use crate::base::error::Error;
 use redis::{Cmd, Value, cmd};
 use std::sync::Arc;
 
-/// The most members of one set whose scores are cached.
+/// Maximum number of members of one set whose scores are cached.
 const MAX_MEMBERS: usize = 512;
 
 /// The cached scores of a set, sorted by member. A member without a score is not in the set.

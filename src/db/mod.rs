@@ -55,7 +55,7 @@ use timing::Access;
 pub use timing::Timing;
 use topology::Topology;
 
-/// The most commands in one pipeline; longer lists are sent in several pipelines.
+/// Maximum number of commands in one pipeline; longer lists are sent in several pipelines.
 pub const PIPELINE: usize = 2_000;
 
 /// The maximum number of times that scripts are loaded for one call.
@@ -64,7 +64,7 @@ const LOADS: usize = 10;
 static PROBE_WRITES: Script = Script::refusable(include_str!("lua/probe_writes.lua"));
 static WRITE_KEY: Script = Script::allow_oom(include_str!("lua/write_key.lua"));
 
-/// The most pipelines that wait for Redis. Beyond that, requests fail at once: more requests would fill the memory, and most of their clients would
+/// Maximum number of pipelines that wait for Redis. Beyond that, requests fail at once: more requests would fill the memory, and most of their clients would
 /// disconnect before the reply.
 pub const IN_FLIGHT: usize = 4_096;
 
@@ -346,7 +346,7 @@ impl Db {
     }
 
     /// One page of SCAN on one primary: the next cursor (0 at the end) and keys. A key may be returned twice. Invalid UTF-8 is replaced, since no
-    /// key of ours contains any.
+    /// key of Waxwing contains any.
     ///
     /// # Errors
     /// As [`Self::read`].

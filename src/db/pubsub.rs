@@ -18,9 +18,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 /// The kinds of channels; the first is subscribed first.
 pub const CHANNELS: [&str; 5] = ["stream", "changes", "privacy", "typing", "discussion"];
-/// The most push messages that wait to be processed.
+/// Maximum number of push messages that wait to be processed.
 const PUSHES: usize = 8_192;
-/// The most messages that wait for the consumer.
+/// Maximum number of messages that wait for the consumer.
 const MESSAGES: usize = 1_024;
 /// The interval of the health checks of connections.
 const PROBE_INTERVAL: Duration = Duration::from_secs(3);

@@ -12,7 +12,7 @@ use std::task::Poll;
 
 /// Maximum number of validation errors in a response. Execution errors are all kept: each is the reason for a null field.
 pub(super) const MAX_ERRORS: usize = 10;
-/// Maximum length of a message of the library, in bytes. Its messages quote the document.
+/// Maximum length of an error message, in bytes. Messages of async-graphql quote the document.
 const MAX_MESSAGE: usize = 300;
 
 /// Executes a request. A panic becomes one error. Sets `extensions.code` of every error.
@@ -25,10 +25,10 @@ where
     // Boxed, because it is large and would be moved with every future around it.
     let run = AssertUnwindSafe(Box::pin(schema.execute(request))).catch_unwind();
     let (response, wrote) = tracking_writes(run).await;
-    complete_response(response.unwrap_or_else(|_| panicked()), wrote)
+    complete_response(response.unwrap_or_else(|_| panic_response()), wrote)
 }
 
-/// Executes a query, and aborts it when its response exceeds the size limit: the response is then that error alone.
+/// Executes a query, and aborts it when its response exceeds the size limit. The response is then only the error `RESPONSE_TOO_LARGE`.
 pub async fn execute_query<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request, size: &ResponseSize) -> Response
 where
     Q: ObjectType + 'static,
@@ -44,9 +44,9 @@ where
 }
 
 /// Replaces an event whose response is too large by an error at its field. The subscription continues.
-pub(super) fn too_large_event(mut response: Response, size: &ResponseSize) -> Response {
-    let is_ours = |error: &ServerError| matches!(error.source::<Error>(), Some(Error::ResponseTooLarge { .. }));
-    response.errors.retain(is_ours);
+pub(super) fn replace_too_large_event(mut response: Response, size: &ResponseSize) -> Response {
+    let is_too_large = |error: &ServerError| matches!(error.source::<Error>(), Some(Error::ResponseTooLarge { .. }));
+    response.errors.retain(is_too_large);
     response.errors.truncate(1);
     let mut replaced = error_response(&size.error());
     if let (Some(error), Some(original)) = (replaced.errors.first_mut(), response.errors.first()) {
@@ -57,7 +57,7 @@ pub(super) fn too_large_event(mut response: Response, size: &ResponseSize) -> Re
 }
 
 /// The response after a panic. The panic handler has logged it.
-pub(super) fn panicked() -> Response {
+pub(super) fn panic_response() -> Response {
     tracing::error!("a resolver panicked");
     error_response(&Error::corrupt("panic"))
 }
@@ -65,11 +65,11 @@ pub(super) fn panicked() -> Response {
 /// The response of a request that fails as a whole.
 pub fn error_response(error: &Error) -> Response {
     let mut rendered = ServerError::new(error.to_string(), None);
-    set_members(&mut rendered, error);
+    set_extensions(&mut rendered, error);
     Response::from_errors(vec![rendered])
 }
 
-/// Completes the errors of the library's response. `wrote`: whether the request may have written to the storage.
+/// Completes the errors of a response of async-graphql. `wrote`: whether the request may have written to the storage.
 pub(super) fn complete_response(mut response: Response, wrote: bool) -> Response {
     if response.errors.iter().all(|error| error.path.is_empty()) {
         response.errors.truncate(MAX_ERRORS);
@@ -77,19 +77,19 @@ pub(super) fn complete_response(mut response: Response, wrote: bool) -> Response
     for error in &mut response.errors {
         if wrote && matches!(error.source::<Error>(), Some(Error::StorageUnavailable)) {
             // The storage became unavailable during a change. The change may have been applied, so the client must not repeat it blindly.
-            *error = replaced(error, &Error::OutcomeUnknown);
+            *error = replace_error(error, &Error::OutcomeUnknown);
         }
         complete(error);
     }
     response
 }
 
-/// Replaces an error at the same place of the response.
-fn replaced(error: &ServerError, by: &Error) -> ServerError {
-    let mut replaced = ServerError::new(by.to_string(), None);
+/// Returns `replacement` as an error at the path and the locations of `error`.
+fn replace_error(error: &ServerError, replacement: &Error) -> ServerError {
+    let mut replaced = ServerError::new(replacement.to_string(), None);
     replaced.locations.clone_from(&error.locations);
     replaced.path.clone_from(&error.path);
-    set_code(&mut replaced, by.code());
+    set_code(&mut replaced, replacement.code());
     replaced
 }
 
@@ -100,12 +100,12 @@ fn complete(error: &mut ServerError) {
             tracing::error!(cause = format!("{cause:#}"), path = ?error.path, "internal error");
             "INTERNAL_SERVER_ERROR"
         }
-        Some(ours) => {
-            let ours = ours.clone();
-            set_members(error, &ours);
-            ours.code()
+        Some(source) => {
+            let source = source.clone();
+            set_extensions(error, &source);
+            source.code()
         }
-        // An error of the library: with a path it comes from execution, without one from before it.
+        // An error of async-graphql: with a path, it was raised during execution; without a path, before execution.
         None if !error.path.is_empty() => "BAD_USER_INPUT",
         None => "GRAPHQL_VALIDATION_FAILED",
     };
@@ -113,19 +113,19 @@ fn complete(error: &mut ServerError) {
     shorten(&mut error.message);
 }
 
-/// Sets the extensions of an error.
-fn set_members(error: &mut ServerError, ours: &Error) {
+/// Sets the extensions of an error from its source.
+fn set_extensions(error: &mut ServerError, source: &Error) {
     let extensions = error.extensions.get_or_insert_with(ErrorExtensionValues::default);
-    if let Some(limit) = ours.limit() {
+    if let Some(limit) = source.limit() {
         extensions.set("limit", limit);
     }
-    if let Some(max) = ours.max() {
+    if let Some(max) = source.max() {
         extensions.set("max", max);
     }
-    if let Some(seconds) = ours.retry_after() {
+    if let Some(seconds) = source.retry_after() {
         extensions.set("retryAfter", seconds);
     }
-    set_code(error, ours.code());
+    set_code(error, source.code());
 }
 
 /// Truncates a long message.

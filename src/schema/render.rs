@@ -1,6 +1,6 @@
 //! Renders the events of subscriptions. Subscriptions with the same [`RenderKey`] share a renderer, and each event is rendered once for all of them.
 
-use super::execute::{complete_response, panicked, too_large_event};
+use super::execute::{complete_response, panic_response, replace_too_large_event};
 use super::render_key::RenderKey;
 use crate::app::App;
 use crate::base::error::Error;
@@ -202,7 +202,7 @@ impl Renderer {
         // subscription.
         let making = async move { Meter::measure_with(meter, own.render_once(key, &event)).await };
         let making = tokio::spawn(making.in_current_span());
-        making.await.unwrap_or_else(|_| Some(RenderedEvent::new(self.completed(panicked()))))
+        making.await.unwrap_or_else(|_| Some(RenderedEvent::new(self.completed(panic_response()))))
     }
 
     /// Renders an event of this key once, even if several subscriptions request it at the same time.
@@ -243,10 +243,10 @@ impl Renderer {
                 }
             }
             // A run that ends here is a bug.
-            let mut response = self.completed(run.responses.next().await.unwrap_or_else(panicked));
+            let mut response = self.completed(run.responses.next().await.unwrap_or_else(panic_response));
             if run.context.response_size().is_exceeded() {
                 self.context.app.metrics().refused_response(RefusedResponse::TooLarge);
-                response = too_large_event(response, run.context.response_size());
+                response = replace_too_large_event(response, run.context.response_size());
             }
             if response.errors.is_empty() {
                 self.release_run(run);

@@ -3,7 +3,7 @@
 //! The library would render each event once per subscription, and would keep the whole document of each in memory. Its run is used only to start a
 //! subscription: the stream of events is taken out of it, and shared renderers render the events.
 
-use super::execute::{complete_response, panicked};
+use super::execute::{complete_response, panic_response};
 use super::render::{RenderedEvent, Renderer, Renderers, StartRun};
 use super::render_key::RenderKey;
 use crate::base::request::Request;
@@ -116,7 +116,7 @@ fn follow(
     };
     let event = AssertUnwindSafe(stream::unfold(RunningSubscription { events, renderer, viewer, own_renderer: None }, next))
         .catch_unwind();
-    event.map(|event| event.unwrap_or_else(|_| RenderedEvent::new(panicked()))).boxed()
+    event.map(|event| event.unwrap_or_else(|_| RenderedEvent::new(panic_response()))).boxed()
 }
 
 /// A function that starts runs of a request's document.
@@ -155,7 +155,7 @@ fn each(run: BoxStream<'static, Response>, context: Request) -> BoxStream<'stati
 
 /// Turns a panic into one error, which ends the stream.
 fn catch_panic(run: BoxStream<'static, Response>) -> BoxStream<'static, Response> {
-    AssertUnwindSafe(run).catch_unwind().map(|response| response.unwrap_or_else(|_| panicked())).boxed()
+    AssertUnwindSafe(run).catch_unwind().map(|response| response.unwrap_or_else(|_| panic_response())).boxed()
 }
 
 /// Removes the path of an error that occurs before the stream of events exists: the specification makes it a request error. The library reports it

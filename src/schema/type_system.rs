@@ -274,8 +274,8 @@ mod tests {
                 (name_of(field), arguments)
             });
             let composite = type_system().get(name).and_then(NamedType::as_composite).expect("a type");
-            let ours = composite.fields.iter().map(|(name, field)| (name.clone(), field.arguments.keys().cloned().collect()));
-            assert_eq!(ours.collect::<BTreeMap<_, BTreeSet<_>>>(), fields.collect(), "{name}");
+            let declared = composite.fields.iter().map(|(name, field)| (name.clone(), field.arguments.keys().cloned().collect()));
+            assert_eq!(declared.collect::<BTreeMap<_, BTreeSet<_>>>(), fields.collect(), "{name}");
         }
     }
 }

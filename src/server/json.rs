@@ -137,25 +137,26 @@ fn unique<'de, A: MapAccess<'de>>(mut members: A) -> Result<IndexMap<Name, Value
     Ok(object)
 }
 
-/// Explains `error`, which concerns the text `what`. Returns `None` where the text is well-formed JSON, but of another shape than expected.
-pub(super) fn explain(what: &str, error: &serde_json::Error) -> Option<String> {
+/// Explains an error of parsing a text, which the explanation calls `name`. Returns `None` where the text is well-formed JSON, but of another shape than
+/// expected.
+pub(super) fn explain(name: &str, error: &serde_json::Error) -> Option<String> {
     let text = error.to_string();
     let position = format!("at line {} column {}", error.line(), error.column());
     if let Some(key) = DUPLICATE.iter().find_map(|begin| text.strip_prefix(begin)) {
         let key = key.rsplit_once('`').map_or(key, |(key, _)| key);
         let cut = if key.chars().nth(QUOTED).is_some() { "…" } else { "" };
-        return Some(format!("{what} has the key `{}{cut}` twice in one object.", key.chars().take(QUOTED).collect::<String>()));
+        return Some(format!("{name} has the key `{}{cut}` twice in one object.", key.chars().take(QUOTED).collect::<String>()));
     }
     // serde_json distinguishes its kinds of errors by their texts only. A test checks these texts.
     let begins = |begin| text.starts_with(begin);
     if begins("recursion limit exceeded") {
-        Some(format!("{what} is nested too deep: at most {LEVELS} objects and lists in one another."))
+        Some(format!("{name} is nested too deep: at most {LEVELS} objects and lists in one another."))
     } else if begins("number out of range") {
-        Some(format!("{what} has a number that cannot be represented, {position}."))
+        Some(format!("{name} has a number that cannot be represented, {position}."))
     } else if begins("lone leading surrogate") || begins("unexpected end of hex escape") {
-        Some(format!("{what} has a lone surrogate in a string, {position}: `\\uD800` to `\\uDFFF` come in pairs."))
+        Some(format!("{name} has a lone surrogate in a string, {position}: `\\uD800` to `\\uDFFF` come in pairs."))
     } else {
-        (!error.is_data()).then(|| format!("{what} is not valid JSON: {text}."))
+        (!error.is_data()).then(|| format!("{name} is not valid JSON: {text}."))
     }
 }
 

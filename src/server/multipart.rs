@@ -59,8 +59,8 @@ impl EventStreamSource for OperationParts {
         Self::error(&stream::going_away(seconds))
     }
 
-    fn error(refusal: &RequestError) -> String {
-        format!(part!("{{\"payload\":null,\"errors\":{}}}"), refusal.errors()) + END
+    fn error(error: &RequestError) -> String {
+        format!(part!("{{\"payload\":null,\"errors\":{}}}"), error.errors()) + END
     }
 }
 

@@ -20,8 +20,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-/// Shorter chunks are not counted as unread, in bytes: the library queues some sixteen of them.
-const SHORT_CHUNK: usize = 1 << 10;
+/// Minimum length of a chunk that is counted as unread, in bytes. hyper queues about 16 chunks.
+const MIN_COUNTED_CHUNK: usize = 1 << 10;
 
 /// The results of one or more operations, in the format of a protocol.
 pub(super) trait EventStreamSource: Send + 'static {
@@ -47,8 +47,8 @@ pub(super) trait EventStreamSource: Send + 'static {
     /// The end of a response when the server stops: the client should reconnect after this many seconds.
     fn going_away(seconds: u64) -> String;
 
-    /// The end of a response that fails with this refusal.
-    fn error(refusal: &RequestError) -> String;
+    /// The end of a response that fails with this error.
+    fn error(error: &RequestError) -> String;
 }
 
 /// Takes the slot of one more stream of this viewer or address.
@@ -96,7 +96,7 @@ pub(super) struct ResponseStream<S> {
 }
 
 enum StreamPhase {
-    Begun,
+    Initial,
     RunningOperation,
     Ended,
 }
@@ -123,7 +123,7 @@ impl<S: EventStreamSource> ResponseStream<S> {
             keep_alive,
             session_ended: session_ended.unwrap_or_else(|| pending().boxed()),
             shutdown: async move { live.wait_for_shutdown(max_delay).await }.boxed(),
-            progress: StreamPhase::Begun,
+            progress: StreamPhase::Initial,
             reader,
             _log: EndLog { transport: S::TRANSPORT, began: Instant::now(), span: tracing::Span::current() },
             _slot: slot.into(),
@@ -150,7 +150,7 @@ impl<S: EventStreamSource> ResponseStream<S> {
     /// Counts a long text as unread until it is written. Beyond the limit of its address, the function returns an error instead of the
     /// text, and ends the stream.
     fn count(&mut self, text: String) -> Bytes {
-        if text.len() < SHORT_CHUNK {
+        if text.len() < MIN_COUNTED_CHUNK {
             return Bytes::from(text);
         }
         let reserved = match self.source.must_deliver() {
@@ -159,16 +159,16 @@ impl<S: EventStreamSource> ResponseStream<S> {
         };
         match reserved {
             Ok(reserved) => reserved.wrap(text),
-            Err(refusal) => {
+            Err(error) => {
                 self.progress = StreamPhase::Ended;
-                Bytes::from(S::error(&refusal))
+                Bytes::from(S::error(&error))
             }
         }
     }
 
     async fn next_text(&mut self) -> Option<String> {
         match self.progress {
-            StreamPhase::Begun => {
+            StreamPhase::Initial => {
                 self.progress = StreamPhase::RunningOperation;
                 return Some(S::START.into());
             }

@@ -148,7 +148,7 @@ async fn input_of_clients_never_becomes_lua_keys_or_patterns() {
         assert!(!(is_marked && ["SCRIPT", "SCAN", "HELLO"].contains(&text(0).as_str())), "{command:?}");
         for key in keys_of(&mut operator, command) {
             let key = String::from_utf8(key).unwrap_or_else(|key| panic!("{key:?} in {}", text(0)));
-            assert!(fsck::is_ours(&key) && !key.contains(MARK), "{key:?} in {}", text(0));
+            assert!(fsck::is_waxwing_key(&key) && !key.contains(MARK), "{key:?} in {}", text(0));
             keys += 1;
         }
     }
@@ -163,5 +163,5 @@ async fn input_of_clients_never_becomes_lua_keys_or_patterns() {
     });
     assert!(report.await.expect("it is read").keys > 10);
     assert_eq!(found, [""; 0]);
-    assert!(app.redis.keys().iter().all(|key| fsck::is_ours(key)));
+    assert!(app.redis.keys().iter().all(|key| fsck::is_waxwing_key(key)));
 }

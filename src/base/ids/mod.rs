@@ -50,7 +50,7 @@ pub enum IdKind {
 
 /// The first byte of the global id of a tag, which has a name instead of a number.
 const TAG: u8 = b'T';
-/// The most bytes of a tag's name.
+/// Maximum length of a tag's name, in bytes.
 const TAG_BYTES: usize = 400;
 
 impl IdKind {

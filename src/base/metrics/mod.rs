@@ -35,9 +35,9 @@ use responses::ResponseMeters;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The most operation names that become labels; other names are counted as [`OTHER`].
+/// Maximum number of operation names that become labels; other names are counted as [`OTHER`].
 pub const OPERATIONS: usize = 200;
-/// The most outcomes that become labels. They are error codes, of which there are some two dozen.
+/// Maximum number of outcomes that become labels. They are error codes, of which there are some two dozen.
 const OUTCOMES: usize = 64;
 /// The operation of requests whose name is not a label: too many names, too long, or not a GraphQL name.
 pub const OTHER: &str = "other";
@@ -165,47 +165,55 @@ impl Metrics {
     fn register(&mut self, durations: Family<KindLabel, Histogram, fn() -> Histogram>, storage: &StorageMeters, began: Millis) {
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         self.registry.register("waxwing_build", "The running version", build);
-        let ours = self.registry.sub_registry_with_prefix("waxwing");
-        ours.register("requests", "GraphQL requests by operation, kind and outcome", self.requests.clone());
+        let registry = self.registry.sub_registry_with_prefix("waxwing");
+        registry.register("requests", "GraphQL requests by operation, kind and outcome", self.requests.clone());
         let help = "From the request's head to its response, by kind of operation";
-        ours.register_with_unit("request_duration", help, Unit::Seconds, durations);
-        ours.register("http_responses", "HTTP responses by status", self.responses.clone());
-        ours.register(
+        registry.register_with_unit("request_duration", help, Unit::Seconds, durations);
+        registry.register("http_responses", "HTTP responses by status", self.responses.clone());
+        registry.register(
             "http_requests_in_flight",
             "HTTP requests without a response yet, this one included",
             self.in_flight.clone(),
         );
-        ours.register("http_connections", "Connections that are open", self.connections.clone());
-        ours.register(
+        registry.register("http_connections", "Connections that are open", self.connections.clone());
+        registry.register(
             "live_streams",
             "Sockets (ws), event streams (sse) and multipart responses (multipart) that are open",
             self.streams.clone(),
         );
-        ours.register("live_subscriptions", "Subscriptions that are running, by what they came over", self.subscriptions.clone());
-        ours.register("live_filter_entries", "Entries of the filters of open subscriptions", self.filter_entries.clone());
+        registry.register(
+            "live_subscriptions",
+            "Subscriptions that are running, by what they came over",
+            self.subscriptions.clone(),
+        );
+        registry.register("live_filter_entries", "Entries of the filters of open subscriptions", self.filter_entries.clone());
         let help = "Subscriptions that were refused since their account or address holds too many filter entries";
-        ours.register("live_filters_refused", help, self.filters_refused.clone());
-        ours.register(
+        registry.register("live_filters_refused", help, self.filters_refused.clone());
+        registry.register(
             "background_tasks",
             "Work that goes on after its response, and mutations under way",
             self.background.clone(),
         );
         let help = "Changes in the journal that are not settled yet, by queue, as this process has last seen it";
-        ours.register("journal_entries", help, self.journal.clone());
-        ours.register("journal_dead", "Changes that could not be settled, as this process has last seen it", self.dead.clone());
-        ours.register("password_hashes_waiting", "Passwords that wait to be hashed", self.hashes_waiting.clone());
-        ours.register("password_hashes_running", "Passwords that are being hashed", self.hashes_running.clone());
+        registry.register("journal_entries", help, self.journal.clone());
+        registry.register(
+            "journal_dead",
+            "Changes that could not be settled, as this process has last seen it",
+            self.dead.clone(),
+        );
+        registry.register("password_hashes_waiting", "Passwords that wait to be hashed", self.hashes_waiting.clone());
+        registry.register("password_hashes_running", "Passwords that are being hashed", self.hashes_running.clone());
         let help = "Tokens of the limit `requests` that were charged after the response, for work beyond the estimate";
-        ours.register("excess_units", help, self.excess_units.clone());
-        ours.register(
+        registry.register("excess_units", help, self.excess_units.clone());
+        registry.register(
             "debt_units",
             "Tokens of the limit `requests` that were charged after the response, exceeded the leased tokens, and became a debt",
             self.debt_units.clone(),
         );
-        self.response_meters.register(ours);
-        self.ad_meters.register(ours);
-        self.jwt_meters.register(ours);
-        storage.register(ours);
+        self.response_meters.register(registry);
+        self.ad_meters.register(registry);
+        self.jwt_meters.register(registry);
+        storage.register(registry);
         self.registry.register_collector(Box::new(Process { started_at: began }));
     }
 

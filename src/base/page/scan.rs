@@ -2,7 +2,7 @@
 
 use super::{ListPosition, MAX, Page, PageRequest, Row, Window};
 
-/// The most rows of a window if most rows are dropped.
+/// Maximum number of rows of a window if most rows are dropped.
 const MAX_WINDOW: usize = 1_000;
 
 /// A window that is read until there are enough items.

@@ -67,9 +67,9 @@ fn startup_problems(matches: &ArgMatches) -> Vec<String> {
 fn unknown_variables(known: &OptionSet) -> Vec<String> {
     let is_former = |name: &str| RENAMED.iter().any(|(former, _)| variable_of(former) == name);
     let has_option = |name: &str| known.all().any(|(_, option)| option.get_env().is_some_and(|variable| variable == name));
-    let ours = |name: &str| has_option(name) || is_former(name);
+    let is_known = |name: &str| has_option(name) || is_former(name);
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    let strange = names.filter(|name| name.starts_with("WAXWING_") && name != "WAXWING_CONFIG" && !ours(name));
+    let strange = names.filter(|name| name.starts_with("WAXWING_") && name != "WAXWING_CONFIG" && !is_known(name));
     let mut warnings: Vec<String> = strange.map(|name| format!("no option reads the variable {name}")).collect();
     warnings.sort();
     warnings

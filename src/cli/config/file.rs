@@ -44,7 +44,7 @@ impl File {
         let text = std::fs::read_to_string(path).map_err(unread)?;
         let mode = std::fs::metadata(path).map_err(unread)?.permissions().mode();
         let settings = parse(&text).map_err(|wrong| {
-            let place = |(line, what)| format!("{}:{line}: {what}", path.display());
+            let place = |(line, problem)| format!("{}:{line}: {problem}", path.display());
             wrong.into_iter().map(place).collect::<Vec<_>>()
         })?;
         Ok(Self { path: path.to_owned(), settings, open_to_others: mode & 0o004 != 0 })
@@ -145,7 +145,7 @@ mod tests {
             let Err(wrong) = parse(text) else { panic!("{text} was read") };
             let reported: Vec<usize> = wrong.iter().map(|(line, _)| *line).collect();
             assert!(lines.iter().all(|line| reported.contains(line)), "{wrong:?}");
-            assert!(wrong.iter().all(|(_, what)| !what.contains("hunter2") && !what.is_empty()), "{wrong:?}");
+            assert!(wrong.iter().all(|(_, problem)| !problem.contains("hunter2") && !problem.is_empty()), "{wrong:?}");
         }
     }
 }

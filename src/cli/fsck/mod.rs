@@ -127,7 +127,7 @@ impl Fsck<'_> {
         let (not_utf8, keys): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.contains(char::REPLACEMENT_CHARACTER));
         let entries = reader.entries(keys).await?;
         let existing_keys = entries.iter().map(|entry| &entry.key);
-        for key in existing_keys.filter(|key| !is_ours(key)).chain(&not_utf8) {
+        for key in existing_keys.filter(|key| !is_waxwing_key(key)).chain(&not_utf8) {
             found.add(key, "is not a key of Waxwing");
         }
         db::audit::check(&reader, &entries, &mut found).await?;
@@ -216,7 +216,7 @@ pub fn key_kinds() -> Vec<&'static str> {
 }
 
 /// Whether a key, existing or not, has the form of Waxwing's keys.
-pub fn is_ours(key: &str) -> bool {
+pub fn is_waxwing_key(key: &str) -> bool {
     let owners = [
         db::audit::owns,
         journal::audit::owns,

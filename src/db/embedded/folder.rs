@@ -19,7 +19,8 @@ pub(super) fn prepare(data_dir: &Path) -> Result<PathBuf, EmbeddedError> {
     Ok(data)
 }
 
-/// Creates the folder with mode 0700, or changes its mode if it is ours and clearly meant for this.
+/// Creates the folder with mode 0700. Changes the mode of an existing folder only if the folder belongs to the user of this process, and is empty or was used
+/// by a server.
 pub(super) fn make_private(path: &Path) -> Result<(), EmbeddedError> {
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(EmbeddedError::folder(path))?;
     let metadata = fs::metadata(path).map_err(EmbeddedError::folder(path))?;
@@ -27,10 +28,10 @@ pub(super) fn make_private(path: &Path) -> Result<(), EmbeddedError> {
         return Ok(());
     }
     // `--data-dir /tmp` by root, or a home folder, must not change permissions that others rely on.
-    if !is_ours(&metadata) {
+    if !is_own(&metadata) {
         return Err(foreign(path, "belongs to another user"));
     }
-    if !is_empty_or_ours(path).map_err(EmbeddedError::folder(path))? {
+    if !is_empty_or_used(path).map_err(EmbeddedError::folder(path))? {
         return Err(foreign(path, "holds other files"));
     }
     fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(EmbeddedError::folder(path))
@@ -40,14 +41,15 @@ fn foreign(path: &Path, reason: &'static str) -> EmbeddedError {
     EmbeddedError::ForeignFolder { path: path.to_owned(), reason }
 }
 
-pub(super) fn is_ours(metadata: &Metadata) -> bool {
+/// Whether a file or folder belongs to the user of this process.
+pub(super) fn is_own(metadata: &Metadata) -> bool {
     metadata.uid() == rustix::process::geteuid().as_raw()
 }
 
 /// Whether the folder is empty, was used by a server, or is a restored backup.
-fn is_empty_or_ours(path: &Path) -> io::Result<bool> {
-    let is_ours = path.join(lock::SERVER_LOCK).exists() || path.join(AOF_FOLDER).exists();
-    Ok(is_ours || fs::read_dir(path)?.next().is_none())
+fn is_empty_or_used(path: &Path) -> io::Result<bool> {
+    let is_used = path.join(lock::SERVER_LOCK).exists() || path.join(AOF_FOLDER).exists();
+    Ok(is_used || fs::read_dir(path)?.next().is_none())
 }
 
 #[cfg(test)]
@@ -60,14 +62,14 @@ mod tests {
 
     fn folder_with_mode(mode: u32) -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).expect("it is ours");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).expect("the folder belongs to this user");
         folder
     }
 
     #[test]
     fn an_empty_folder_becomes_private() {
         let folder = folder_with_mode(0o755);
-        prepare(folder.path()).expect("it is empty and ours");
+        prepare(folder.path()).expect("the folder is empty and belongs to this user");
         assert_eq!(mode(folder.path()), 0o700);
     }
 

@@ -20,9 +20,9 @@ fn available() -> Option<u64> {
     all.into_iter().flatten().filter(|bytes| *bytes > 0).min()
 }
 
-/// The lowest limit of our control group and its ancestors (version 2), as set by a service manager.
-fn of_group(ours: &Path, root: &Path) -> Option<u64> {
-    let groups = fs::read_to_string(ours).ok()?;
+/// The lowest limit of the control group of this process, and of its ancestors (version 2), as set by a service manager.
+fn of_group(cgroup_file: &Path, root: &Path) -> Option<u64> {
+    let groups = fs::read_to_string(cgroup_file).ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let group = PathBuf::from(path);
     let limit = |group: &Path| fs::read_to_string(root.join(group).join("memory.max")).ok()?.trim().parse().ok();
@@ -44,16 +44,16 @@ mod tests {
     #[test]
     fn the_lowest_limit_of_all_ancestor_groups_applies() {
         let folder = tempfile::tempdir().expect("a folder");
-        let ours = folder.path().join("cgroup");
-        fs::write(&ours, "4:memory:/other\n0::/a/b\n").expect("writable");
+        let cgroup_file = folder.path().join("cgroup");
+        fs::write(&cgroup_file, "4:memory:/other\n0::/a/b\n").expect("writable");
         let inner = folder.path().join("a/b");
         fs::create_dir_all(&inner).expect("writable");
-        assert_eq!(of_group(&ours, folder.path()), None, "no limit is configured");
+        assert_eq!(of_group(&cgroup_file, folder.path()), None, "no limit is configured");
         fs::write(inner.join("memory.max"), "max\n").expect("writable");
-        assert_eq!(of_group(&ours, folder.path()), None, "`max` is no limit");
+        assert_eq!(of_group(&cgroup_file, folder.path()), None, "`max` is no limit");
         fs::write(folder.path().join("a/memory.max"), "4096\n").expect("writable");
-        assert_eq!(of_group(&ours, folder.path()), Some(4096));
+        assert_eq!(of_group(&cgroup_file, folder.path()), Some(4096));
         fs::write(inner.join("memory.max"), "1024\n").expect("writable");
-        assert_eq!(of_group(&ours, folder.path()), Some(1024));
+        assert_eq!(of_group(&cgroup_file, folder.path()), Some(1024));
     }
 }

@@ -55,6 +55,6 @@ pub(super) async fn defragment(url: &str) {
 pub(super) fn arguments(data: &Path, socket: &Path, memory: Option<u64>) -> Vec<OsString> {
     let fixed = SETTINGS.iter().map(|&(name, value)| (name, OsStr::new(value)));
     let memory = memory.unwrap_or(0).to_string();
-    let ours = [("dir", data.as_os_str()), ("unixsocket", socket.as_os_str()), ("maxmemory", OsStr::new(&memory))];
-    fixed.chain(ours).flat_map(|(name, value)| [OsString::from(format!("--{name}")), value.to_owned()]).collect()
+    let computed = [("dir", data.as_os_str()), ("unixsocket", socket.as_os_str()), ("maxmemory", OsStr::new(&memory))];
+    fixed.chain(computed).flat_map(|(name, value)| [OsString::from(format!("--{name}")), value.to_owned()]).collect()
 }

@@ -68,7 +68,7 @@ fn temporary_folder(data: &Path) -> Result<PathBuf, EmbeddedError> {
 /// In a world-writable folder, another user may have created it first, or a link in its place.
 fn check_owner(folder: &Path) -> Result<(), EmbeddedError> {
     let metadata = fs::symlink_metadata(folder).map_err(EmbeddedError::folder(folder))?;
-    if metadata.is_dir() && folder::is_ours(&metadata) {
+    if metadata.is_dir() && folder::is_own(&metadata) {
         return Ok(());
     }
     let source = io::Error::other("it belongs to another user");
@@ -98,7 +98,7 @@ mod tests {
         let (target, link) = (folder.path().join("target"), folder.path().join("link"));
         fs::create_dir(&target).expect("writable");
         std::os::unix::fs::symlink(&target, &link).expect("writable");
-        check_owner(&target).expect("ours");
+        check_owner(&target).expect("the folder belongs to this user");
         check_owner(&link).expect_err("not a folder");
     }
 }

@@ -8,16 +8,16 @@ use crate::base::text::{TextRules, max_bytes};
 use crate::domains::entities::TextEntities;
 use crate::platform::idempotency::check_key;
 
-/// The most bytes of a message.
+/// Maximum length of a message, in bytes.
 pub const MESSAGE_BYTES: usize = max_bytes(2_000);
-const MESSAGE: TextRules = TextRules { what: "The message", min: 1, max: 2_000, bytes: MESSAGE_BYTES, newlines: true };
-/// The most comments of an account.
+const MESSAGE: TextRules = TextRules { name: "The message", min: 1, max: 2_000, bytes: MESSAGE_BYTES, newlines: true };
+/// Maximum number of comments of an account.
 pub(super) const MAX_COMMENTED: usize = 1_000_000;
 /// The time for which a deleted comment is recorded: longer than an idempotency key, which could otherwise restore it.
 pub(super) const DELETED_TTL: Millis = 25 * 60 * MINUTE;
 /// Maximum number of deleted comments that are recorded for a thread.
 pub(super) const MAX_DELETED: usize = 20_000;
-/// The most events in the log of a thread.
+/// Maximum number of events in the log of a thread.
 pub(super) const MAX_EVENTS: usize = 1_000;
 /// Maximum depth of a comment: a script takes the keys of all ancestors, so their number is bounded.
 pub const MAX_DEPTH: usize = 64;

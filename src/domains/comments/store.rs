@@ -201,16 +201,16 @@ pub(super) async fn delete(
     replies.into_iter().map(|reply| decode::value(reply).map(ChangeCommentResult::of)).collect()
 }
 
-/// Deletes a comment with its branch, if `by` may: the commit. `removal` is a new id. One script.
+/// Deletes a comment with its branch, if `actor` may: the commit. `removal` is a new id. One script.
 pub(super) async fn delete_branch(
     db: &Db,
     log: LogParameters,
     comment: &Comment,
-    by: UserId,
+    actor: UserId,
     removal: u64,
 ) -> Result<ChangeCommentResult, Error> {
     let call = change(&DELETE_BRANCH, log, comment.id, &comment.path);
-    db.call(call.arg(DELETED_TTL).arg(MAX_DELETED).arg(by.0).arg(removal)).await.map(ChangeCommentResult::of)
+    db.call(call.arg(DELETED_TTL).arg(MAX_DELETED).arg(actor.0).arg(removal)).await.map(ChangeCommentResult::of)
 }
 
 /// Up to `limit` roots of deleted branches with comments left below, each with its removal. One command.

@@ -9,7 +9,7 @@ use std::ops::Range;
 const MAX_LABEL: usize = 63;
 /// The prefix of a label in Punycode.
 const PUNYCODE: &str = "xn--";
-/// The most digits of a character in Punycode: in base 36 with thresholds up to 26, a difference of code points in a label has no more.
+/// Maximum number of digits of a character in Punycode: in base 36 with thresholds up to 26, a difference of code points in a label has no more.
 const MAX_PUNYCODE_DIGITS: usize = 9;
 
 /// A dot of a text after a label.

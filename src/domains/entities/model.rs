@@ -6,11 +6,11 @@ use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 
-/// The most accounts that a text mentions.
+/// Maximum number of accounts that a text mentions.
 pub const MAX_MENTIONED: usize = 50;
-/// The most tags of a text.
+/// Maximum number of tags of a text.
 pub const MAX_TAGS: usize = 30;
-/// The most links of a text.
+/// Maximum number of links of a text.
 pub const MAX_LINKS: usize = 50;
 
 named_enum! {

@@ -3,11 +3,11 @@
 use crate::base::error::Error;
 use crate::base::named::named_enum;
 
-/// The most accounts that an account follows. Home timelines are merged from them, so this also bounds that work.
+/// Maximum number of accounts that an account follows. Home timelines are merged from them, so this also bounds that work.
 pub const MAX_FOLLOWING: usize = 10_000;
 /// Follows or follow requests that one pass removes.
 pub(super) const PASS: usize = 1_000;
-/// The most follow requests that an account has sent at once.
+/// Maximum number of follow requests that an account has sent at once.
 pub const MAX_FOLLOW_REQUESTS: usize = 1_000;
 
 /// The fan-out mode of an author: whether the followers' homes receive the author's statuses by push or merge them on read.

@@ -6,12 +6,12 @@ use crate::base::ids::{UserId, UserListId};
 use crate::base::text::{TextRules, max_bytes};
 use crate::platform::idempotency::check_key;
 
-const NAME: TextRules = TextRules { what: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
-/// The most lists of an account.
+const NAME: TextRules = TextRules { name: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
+/// Maximum number of lists of an account.
 pub const MAX_LISTS: usize = 50;
-/// The most members of a list. Its timeline is merged from theirs, so this bounds that work, too.
+/// Maximum number of members of a list. Its timeline is merged from theirs, so this bounds that work, too.
 pub const MAX_MEMBERS: usize = 500;
-/// The most tags of a list. Its timeline is merged from them when it is read, so this bounds that work, too.
+/// Maximum number of tags of a list. Its timeline is merged from them when it is read, so this bounds that work, too.
 pub const MAX_TAGS: usize = 20;
 /// The time to live of the tombstone of a list: longer than an idempotency key, which could otherwise restore it.
 pub(super) const DROPPED_FOR: Millis = 25 * 60 * MINUTE;

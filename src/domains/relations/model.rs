@@ -8,9 +8,9 @@ use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::UserId;
 use crate::domains::users::User;
 
-/// The most accounts that an account mutes at once.
+/// Maximum number of accounts that an account mutes at once.
 pub const MAX_MUTES: usize = 10_000;
-/// The most accounts that an account blocks.
+/// Maximum number of accounts that an account blocks.
 pub const MAX_BLOCKS: usize = 10_000;
 /// The longest temporary mute, in seconds: a year.
 const MAX_SECONDS: i32 = 31_536_000;

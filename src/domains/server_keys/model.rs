@@ -6,9 +6,9 @@ use crate::base::server_key::{Scope, ServerKey};
 use crate::base::token;
 use std::sync::Arc;
 
-/// The most keys of a store.
+/// Maximum number of keys of a store.
 pub const MAX_KEYS: usize = 20;
-/// The most characters of a name.
+/// Maximum length of a name, in characters.
 const MAX_NAME: usize = 64;
 /// The least time between two writes of the last use.
 pub(super) const TOUCH_EVERY: Millis = MINUTE;

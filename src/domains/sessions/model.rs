@@ -6,7 +6,7 @@ use crate::base::ids::{SessionId, UserId};
 use crate::base::named::named_enum;
 use crate::base::token;
 
-/// The most sessions of an account; one more ends the oldest.
+/// Maximum number of sessions of an account; one more ends the oldest.
 pub(super) const MAX_SESSIONS: usize = 100;
 /// Bytes of a stored User-Agent.
 pub(super) const MAX_AGENT: usize = 256;

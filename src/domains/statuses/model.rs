@@ -11,22 +11,22 @@ use crate::domains::entities::TextEntities;
 use crate::platform::idempotency::check_key;
 use crate::platform::journal::Task;
 
-/// The most bytes of a message.
+/// Maximum length of a message, in bytes.
 pub const MESSAGE_BYTES: usize = max_bytes(500);
-const MESSAGE: TextRules = TextRules { what: "The message", min: 1, max: 500, bytes: MESSAGE_BYTES, newlines: true };
-/// The most statuses of an account.
+const MESSAGE: TextRules = TextRules { name: "The message", min: 1, max: 500, bytes: MESSAGE_BYTES, newlines: true };
+/// Maximum number of statuses of an account.
 pub(super) const MAX_STATUSES: usize = 1_000_000;
-/// The most statuses that an account likes.
+/// Maximum number of statuses that an account likes.
 pub(super) const MAX_LIKED: usize = 1_000_000;
-/// The most statuses that an account bookmarks.
+/// Maximum number of statuses that an account bookmarks.
 const MAX_BOOKMARKS: usize = 100_000;
-/// The most statuses that an account reposts.
+/// Maximum number of statuses that an account reposts.
 const MAX_REPOSTS: usize = 1_000_000;
-/// The most statuses that an account pins.
+/// Maximum number of statuses that an account pins.
 pub const MAX_PINS: usize = 5;
-/// The most edits of a status.
+/// Maximum number of edits of a status.
 pub const MAX_EDITS: usize = 50;
-/// The most deleted statuses with replies that are recorded for an account.
+/// Maximum number of deleted statuses with replies that are recorded for an account.
 pub(super) const MAX_DELETED_WITH_REPLIES: usize = 1_000_000;
 /// The time for which a tombstone is kept: longer than an idempotency key, which could otherwise restore the status.
 pub(super) const TOMBSTONE_TTL: Millis = 25 * 60 * MINUTE;
@@ -127,7 +127,7 @@ pub enum ProfilePart {
 }
 
 impl Mark {
-    /// The most of an account.
+    /// Maximum number of marks of an account.
     pub(super) const fn max_per_account(self) -> usize {
         match self {
             Self::Bookmark => MAX_BOOKMARKS,

@@ -95,18 +95,18 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
     let (draft, audience) = draft.check().map_err(Refusal::User)?;
     charge(app, &[(Limit::Posts, Subject::Account(author))]).await?;
     let mut id = StatusId(app.next_id().await?);
-    let keyed = keyed(&draft, audience);
-    if let Some(keyed) = &keyed {
-        id = StatusId(idempotency::bind(app, author, keyed, id.0).await?);
+    let request = idempotent_request(&draft, audience);
+    if let Some(request) = &request {
+        id = StatusId(idempotency::bind(app, author, request, id.0).await?);
     }
     let written = write(app, author, id, draft, audience).await;
-    if let (Err(Refusal::User(_)), Some(keyed)) = (&written, &keyed) {
-        idempotency::release(app, author, keyed, id.0).await?;
+    if let (Err(Refusal::User(_)), Some(request)) = (&written, &request) {
+        idempotency::release(app, author, request, id.0).await?;
     }
     let Some(WrittenStatus { status, parent, lease, names }) = written? else { return Ok(None) };
     match store::index(app.db(), author, id).await? {
         // The client has the id since the first response, so the status may have been deleted between the two steps of a repeated request.
-        AddToProfileResult::Listed(..) if keyed.is_some() && !is_by(app, author, id).await? => {
+        AddToProfileResult::Listed(..) if request.is_some() && !is_by(app, author, id).await? => {
             store::unindex(app.db(), author, &[id]).await?;
             replies::remove_from_conversations(app, author, &[id]).await?;
             lease.ack(app);
@@ -129,8 +129,8 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
             names.ack(app);
             delete_indexed(app, author, id).await?;
             replies::remove_from_conversations(app, author, &[id]).await?;
-            if let Some(keyed) = &keyed {
-                idempotency::release(app, author, keyed, id.0).await?;
+            if let Some(request) = &request {
+                idempotency::release(app, author, request, id.0).await?;
             }
             // The status may have likes already: a worker removes them.
             lease.hand_over(app, Progress::default()).await;
@@ -249,7 +249,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusSta
     }
 }
 
-fn keyed(draft: &StatusDraft, audience: ChosenAudience) -> Option<IdempotentRequest> {
+fn idempotent_request(draft: &StatusDraft, audience: ChosenAudience) -> Option<IdempotentRequest> {
     let key = draft.idempotency_key.as_deref()?;
     // The digest of a public status must not change: older versions, without audiences, have stored it.
     let audience = if audience == ChosenAudience::Public { String::new() } else { format!("{audience:?} ") };

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// The most events that wait in a queue.
+/// Maximum number of events that wait in a queue.
 const MAX_LENGTH: usize = 256;
 
 /// An element of the queue.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// The sides of the cells of each grid, in degrees. A box uses the finest grid in which it has few cells.
 const CELLS: [f64; 4] = [0.5, 5.0, 45.0, 360.0];
-/// The most cells of a box.
+/// Maximum number of cells of a box.
 const MAX_CELLS: usize = 64;
 
 fn cell(degrees: f64, side: f64) -> i32 {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Included};
 use std::sync::Arc;
 
-/// The most entries that are added, removed or compared in one step.
+/// Maximum number of entries that are added, removed or compared in one step.
 pub(super) const STEP: usize = 256;
 
 /// The number of kinds.

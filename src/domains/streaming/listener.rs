@@ -1,4 +1,4 @@
-//! The hub's task: it receives published events, reads events that may have been missed, and keeps the sources of feeds up to date.
+//! The listener: the task that receives published events, reads events that may have been missed, and keeps the sources of feeds up to date.
 
 use super::event_source::RETRY_DELAY;
 use super::feed_sources::FeedSources;
@@ -25,10 +25,10 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 /// Feeds whose sources are read concurrently.
 const CONCURRENCY: usize = 50;
-/// The most events of each shard, and the most accounts and lists, that are read at once.
+/// Maximum number of events of each shard, and of accounts and lists, that are read at once.
 const PAGE: usize = 1_000;
 
-/// The hub's task.
+/// The task that receives published events, and dispatches them to the subscriptions of the hub.
 pub(super) struct Listener {
     app: App,
     hub: Hub,
@@ -62,19 +62,19 @@ impl Listener {
         let mut checks = interval(CHECK_INTERVAL);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let soon = self.catch_up_at;
+            let catch_up_at = self.catch_up_at;
             tokio::select! {
                 message = messages.recv() => match message {
                     Some(message) => self.on_message(message).await,
                     None => return,
                 },
                 _ = checks.tick() => (self.catch_up_at, self.sweep) = (Some(Instant::now()), Some(0)),
-                () = std::future::ready(()), if soon.is_none() && !self.stale.is_empty() => {
+                () = std::future::ready(()), if catch_up_at.is_none() && !self.stale.is_empty() => {
                     if self.refresh().await.is_err() {
                         self.catch_up_at = Some(Instant::now() + RETRY_DELAY);
                     }
                 }
-                () = async { match soon { Some(at) => sleep_until(at).await, None => std::future::pending().await } } => {
+                () = async { match catch_up_at { Some(at) => sleep_until(at).await, None => std::future::pending().await } } => {
                     self.catch_up_at = None;
                     if self.catch_up().await.is_err() {
                         self.catch_up_at = Some(Instant::now() + RETRY_DELAY);
@@ -98,7 +98,8 @@ impl Listener {
             }
             Some(Some(PubSubEvent::Typing(event))) => self.hub.dispatch_typing(event).await,
             Some(Some(PubSubEvent::Change(id))) => drop(self.stale.insert(id)),
-            // Only status events have a payload that must be decoded. On other channels (a thread's) the message itself is the signal.
+            // An undecodable message of a shard channel can be read from the log instead. On other channels such a message is ignored: messages about threads
+            // and privacy are only signals, and a typing event is not in the log.
             Some(None) if events::shard_of(&channel).is_none() => {}
             Some(None) => {
                 tracing::warn!(channel, "an event could not be decoded: it is read from the stream instead");
@@ -121,8 +122,8 @@ impl Listener {
         }
     }
 
-    /// Reads what has changed of a page of accounts and lists. They stay stale when this fails. Three round trips at most, and one for each feed
-    /// and each viewer that has changed.
+    /// Reloads the sources and the hidden authors of one page of stale accounts and lists. The page stays stale if a read fails. Three round trips at most, and
+    /// one for each feed and each viewer that has changed.
     async fn refresh(&mut self) -> Result<(), Error> {
         let page = self.stale_page();
         self.refresh_sources(&page.sources).await?;

@@ -3,11 +3,11 @@
 use crate::base::ids::TagId;
 use std::collections::BTreeSet;
 
-/// The most statuses of a tag: the newest are kept.
+/// Maximum number of statuses of a tag: the newest are kept.
 pub const MAX_TAGGED: usize = 1_000_000;
-/// The most statuses that mention an account: the newest are kept.
+/// Maximum number of statuses that mention an account: the newest are kept.
 pub const MAX_MENTIONS: usize = 100_000;
-/// The most tags that an account follows. Its home is merged from them when it is read, so this bounds that work, too.
+/// Maximum number of tags that an account follows. Its home is merged from them when it is read, so this bounds that work, too.
 pub const MAX_FOLLOWED_TAGS: usize = 100;
 
 /// The names in a text under which its status is indexed.

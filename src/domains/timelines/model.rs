@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A position above every status.
 pub(super) const CEILING: u64 = source::MAX + 1;
 
-/// The most entries that a feed can have: those of the largest window.
+/// Maximum number of entries that a feed can have: those of the largest window.
 pub(super) const LARGEST_FEED: usize = max_entries(10_000);
 
 /// Whether a feed keeps entries.
@@ -75,12 +75,12 @@ pub(super) struct FeedMetadata {
     pub(super) former_sources: Vec<UserId>,
 }
 
-/// The most entries of a feed with this window: a feed is cut to its window when it exceeds it by a tenth, so most pushes cut nothing.
+/// Maximum number of entries of a feed with this window: a feed is cut to its window when it exceeds it by a tenth, so most pushes cut nothing.
 pub(super) const fn max_entries(window: usize) -> usize {
     window + window / 10
 }
 
-/// The most cached segments of a feed.
+/// Maximum number of cached segments of a feed.
 pub(super) const MAX_SEGMENTS: usize = 16;
 /// The time for which segments are cached.
 pub(super) const SEGMENTS_TTL: Millis = 10 * MINUTE;

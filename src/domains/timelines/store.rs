@@ -32,7 +32,7 @@ static RESET_FEED: Script = Script::allow_oom(include_str!("lua/reset_feed.lua")
 static CACHE_SEGMENT: Script = Script::new(include_str!("lua/cache_segment.lua"));
 static TOUCH_FEED: Script = Script::allow_oom(include_str!("lua/touch_feed.lua"));
 
-/// The most statuses that one script adds to a feed.
+/// Maximum number of statuses that one script adds to a feed.
 pub(super) const MAX_STATUSES_PER_SCRIPT: usize = 1_000;
 
 /// Result of [`read`].

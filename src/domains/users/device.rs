@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_token_is_valid_for_ninety_days() {
         let token = tokens().issue(ADA, &password("hash", ""), None, NOW);
-        let device = tokens().open(&token, NOW).expect("it is ours");
+        let device = tokens().open(&token, NOW).expect("the token is valid");
         assert_eq!((device.account, token.len()), (ADA, LENGTH));
         assert_eq!(tokens().open(&token, NOW + LIFETIME - 1), Some(device));
         assert_eq!(tokens().open(&token, NOW + LIFETIME), None);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_device_is_known_for_one_account_and_password() {
-        let device = tokens().open(&tokens().issue(ADA, &password("hash", ""), None, NOW), NOW).expect("it is ours");
+        let device = tokens().open(&tokens().issue(ADA, &password("hash", ""), None, NOW), NOW).expect("the token is valid");
         assert!(tokens().is_known(&device, ADA, &password("hash", "")));
         assert!(!tokens().is_known(&device, UserId(43), &password("hash", "")));
         assert!(!tokens().is_known(&device, ADA, &password("another hash", "")));
@@ -169,12 +169,12 @@ mod tests {
     fn a_new_epoch_revokes_a_token_and_renews_a_young_one() {
         let (before, after) = (password("hash", "1"), password("hash", "2"));
         let first = tokens().issue(ADA, &before, None, NOW);
-        let device = tokens().open(&first, NOW).expect("it is ours");
+        let device = tokens().open(&first, NOW).expect("the token is valid");
         assert!(tokens().is_known(&device, ADA, &before));
         assert!(
             ![&after, &password("hash", ""), &password("hash1", "")].into_iter().any(|it| tokens().is_known(&device, ADA, it))
         );
-        let renewed = tokens().open(&tokens().issue(ADA, &after, Some(device), NOW), NOW).expect("it is ours");
+        let renewed = tokens().open(&tokens().issue(ADA, &after, Some(device), NOW), NOW).expect("the token is valid");
         assert!(tokens().is_known(&renewed, ADA, &after) && renewed.id == device.id);
     }
 

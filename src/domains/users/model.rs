@@ -24,12 +24,12 @@ use crate::base::text::{TextRules, max_bytes};
 use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation;
 
-const NAME: TextRules = TextRules { what: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
-const BIO: TextRules = TextRules { what: "The bio", min: 0, max: 160, bytes: max_bytes(160), newlines: true };
-/// The most characters of a login.
+const NAME: TextRules = TextRules { name: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
+const BIO: TextRules = TextRules { name: "The bio", min: 0, max: 160, bytes: max_bytes(160), newlines: true };
+/// Maximum length of a login, in characters.
 pub(super) const LOGIN_MAX: usize = 30;
 /// Rules for passwords. The upper bounds keep hashing cheap. The bound in bytes is larger than that of other texts, so that no existing password is refused.
-const PASSWORD: TextRules = TextRules { what: "The password", min: 1, max: 128, bytes: 40 * 128, newlines: false };
+const PASSWORD: TextRules = TextRules { name: "The password", min: 1, max: 128, bytes: 40 * 128, newlines: false };
 /// The fewest characters of a password.
 const PASSWORD_MIN: usize = 8;
 

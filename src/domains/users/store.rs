@@ -24,7 +24,7 @@ static UPDATE_USER: Script = Script::new(include_str!("lua/update_user.lua"));
 /// The script of [`UPDATE_USER`], allowed in a full store: revoking tokens adds nothing.
 static REVOKE_DEVICES: Script = Script::allow_oom(include_str!("lua/update_user.lua"));
 
-/// The field of an account's HASH that holds its device epoch. Not part of [`User`]: only log-ins read it.
+/// The field of an account's HASH that holds its device epoch. Not part of [`User`], because profiles do not need the epoch.
 pub(super) const DEVICE_EPOCH: &str = "devices";
 
 /// Loads accounts, in the order of `ids`; `None` for unknown ids. One pipeline of HGETALL for those that are not cached.
@@ -94,7 +94,7 @@ impl HashValue for LoginHistory {
     }
 }
 
-/// A text that most accounts do not have: an empty one is not stored.
+/// An optional text: `None` is not stored.
 impl HashValue for Option<Box<str>> {
     const FORM: Form = Form::Optional;
 
@@ -111,7 +111,7 @@ impl HashValue for Option<Box<str>> {
     }
 }
 
-/// A day that cannot be read is none: the audit reports it.
+/// A day that cannot be parsed is read as `None`; the audit reports it.
 impl HashValue for Option<Day> {
     const FORM: Form = Form::Optional;
 
@@ -124,7 +124,7 @@ impl HashValue for Option<Day> {
     }
 }
 
-/// Nobody is not stored. An audience that cannot be read is nobody: the audit reports it.
+/// `Nobody` is the default and is not stored. An audience that cannot be parsed is read as `Nobody`; the audit reports it.
 impl HashValue for DetailAudience {
     const FORM: Form = Form::Optional;
 
@@ -154,15 +154,15 @@ pub(super) async fn create(db: &Db, user: &User, password: &str, email: Option<&
     db.call::<u64>(call).await.map(drop)
 }
 
-/// The password comes first: an account exists once its hash does.
+/// The commands that write a new account. The password is written first, because an account exists once the HASH `user:{id}` exists.
 pub(super) fn create_commands(user: &User, password: &str) -> (redis::Cmd, redis::Cmd) {
     let set_password = cmd("SET").arg(keys::password(user.id)).arg(password).take();
     let set_user = cmd("HSET").arg(keys::user(user.id)).arg(&user.fields()[..]).take();
     (set_password, set_user)
 }
 
-/// Deletes an account, its password and what expires of its addresses, if the history of its logins is still `logins`; returns whether it is. An account that
-/// was deleted before has any. One script.
+/// Deletes an account with its password, its pending address, its reset token and its mail notices, if its login history still equals `logins`. Returns
+/// `false` if the history differs. For an account that is already deleted, any history is accepted. One script.
 pub(super) async fn delete(db: &Db, id: UserId, logins: &LoginHistory) -> Result<bool, Error> {
     let keys = [keys::user(id), keys::password(id), keys::pending_email(id), keys::password_reset(id), keys::email_notices(id)];
     db.call(Call::new(&DELETE_USER, keys).arg(logins.text())).await
@@ -186,7 +186,7 @@ pub(super) async fn update(db: &Db, id: UserId, change: &ProfileChange) -> Resul
     Ok((result > 0).then_some(result == 2))
 }
 
-/// The changes of fields in their stored form, without whether the account is private.
+/// The changes of fields in their stored form, without the privacy setting.
 fn changed_fields(change: &ProfileChange) -> Vec<(&'static str, Change<String>)> {
     let mut changes = vec![];
     changes.extend(change.name.clone().map(|name| ("name", Change::Set(name))));
@@ -228,7 +228,8 @@ pub(super) async fn set_device_epoch(db: &Db, id: UserId, epoch: &str) -> Result
 
 /// Reads the password hash of an account, and its device epoch. One pipeline.
 pub(super) async fn password_record(db: &Db, id: UserId) -> Result<Option<PasswordRecord>, Error> {
-    // The epoch first: beside a change of the password, the former hash never comes with the new epoch, with which its session would be listed.
+    // The epoch is read first. Otherwise a read during a password change could return the old hash with the new epoch, and a session of the old password would
+    // be listed.
     let get_epoch = cmd("HGET").arg(keys::user(id)).arg(DEVICE_EPOCH).take();
     let mut replies = db.read_many(vec![get_epoch, cmd("GET").arg(keys::password(id)).take()]).await?.into_iter();
     let mut text = || decode::value::<Option<String>>(replies.next().unwrap_or_default());

@@ -17,7 +17,7 @@ pub struct ChatResumePoint {
 }
 
 impl ChatResumePoint {
-    /// The most rows in `shown`: those of a page of chats.
+    /// Maximum number of rows in `shown`: those of a page of chats.
     pub const SHOWN: usize = 100;
 
     /// A resume point at `position`, also after the events of `shown`, whenever they are published.

@@ -207,9 +207,9 @@ impl TermHasher {
         (self.hash(b'w', word.as_bytes()) >> 32) as u32
     }
 
-    fn hash(&self, what: u8, bytes: &[u8]) -> u64 {
+    fn hash(&self, kind: u8, bytes: &[u8]) -> u64 {
         let mut hasher = SipHasher24::new_with_key(&self.secret);
-        hasher.write_u8(what);
+        hasher.write_u8(kind);
         hasher.write(bytes);
         hasher.finish()
     }

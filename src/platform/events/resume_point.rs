@@ -13,7 +13,7 @@ pub struct ResumePoint {
 }
 
 impl ResumePoint {
-    /// The most statuses in `shown`: as many as fit into a cursor.
+    /// Maximum number of statuses in `shown`: as many as fit into a cursor.
     const SHOWN: usize = 400;
 
     /// A resume point at `position`, also after the events of the newest of `shown`, whenever they are published.

@@ -116,16 +116,16 @@ pub async fn publish_deleted_batch(app: &App, author: UserId, statuses: &[Status
 ///
 /// # Errors
 /// As [`publish_posted`].
-pub async fn publish_repost(app: &App, by: UserId, status: StatusId, repost: u64, exists: bool) -> Result<(), Error> {
+pub async fn publish_repost(app: &App, reposter: UserId, status: StatusId, repost: u64, exists: bool) -> Result<(), Error> {
     let id = StatusId(repost);
     if exists && id.time() + app.config().events_age < app.now() {
         return Ok(());
     }
-    let (kind, terms) = (if exists { "r" } else { "u" }, term_hasher(app).await?.not_public(by));
-    let details = Some(RepostDetails::Repost { status, by });
+    let (kind, terms) = (if exists { "r" } else { "u" }, term_hasher(app).await?.not_public(reposter));
+    let details = Some(RepostDetails::Repost { status, by: reposter });
     store::append(
         app.db(),
-        &[NewEvent { author: by, status: id, kind, terms, repost: details, since: id.time(), change: 0 }],
+        &[NewEvent { author: reposter, status: id, kind, terms, repost: details, since: id.time(), change: 0 }],
         retention(app),
     )
     .await
@@ -295,7 +295,7 @@ pub async fn compact(app: &App, resume_point: ResumePoint) -> ResumePoint {
     }
 }
 
-/// The most statuses that a cursor lists without checking whether they were published.
+/// Maximum number of statuses that a cursor lists without checking whether they were published.
 const LISTED: usize = 250;
 /// The largest clock skew between processes.
 const SKEW: Millis = 60_000;

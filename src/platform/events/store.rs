@@ -19,7 +19,7 @@ static APPEND_CHAT_ROWS: Script = Script::allow_oom_after(LOG_PRELUDE, include_s
 static APPEND_CHAT_EVENT: Script = Script::allow_oom_after(LOG_PRELUDE, include_str!("lua/append_chat_event.lua"));
 static PUBLISH_CHANGE: Script = Script::new(include_str!("lua/publish_change.lua"));
 
-/// The most statuses in one lookup.
+/// Maximum number of statuses in one lookup.
 const LOOKUP_SIZE: usize = 1_000;
 
 /// The channel of a shard.

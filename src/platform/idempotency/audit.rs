@@ -1,7 +1,7 @@
 //! Audits idempotency keys: both hashes of an account have the same members, and every value can be parsed.
 
 use super::keys::{self, KeyKind};
-use super::model::{DIGEST, KEY_TTL, KeyOwner};
+use super::model::{DIGEST_LENGTH, KEY_TTL, KeyOwner};
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::db::audit_reader::AuditReader;
@@ -55,12 +55,12 @@ async fn check_sizes(reader: &AuditReader, owners: HashSet<KeyOwner>, found: &mu
             // Reported for the key that exists: a deleted key is not checked again.
             let (bindings, times) = (keys::bindings(owner), keys::times(owner));
             let (key, of) = if size > 0 { (bindings, times) } else { (times, bindings) };
-            let what = format!("has another size than {of}");
-            found.add_repairable_with(&key, what, format!("{size} bindings, {other} times"), repair.clone());
+            let problem = format!("has another size than {of}");
+            found.add_repairable_with(&key, problem, format!("{size} bindings, {other} times"), repair.clone());
         }
         if size > owner.max_keys() {
-            let what = format!("holds more than {}", owner.max_keys());
-            found.add_repairable_with(&keys::bindings(owner), what, size.to_string(), repair);
+            let problem = format!("holds more than {}", owner.max_keys());
+            found.add_repairable_with(&keys::bindings(owner), problem, size.to_string(), repair);
         }
     }
     Ok(())
@@ -72,14 +72,14 @@ async fn check_bindings(reader: &AuditReader, page: Vec<(String, String, String)
     let times = reader.query(rows, |(times, digest)| cmd("ZSCORE").arg(times).arg(digest).take()).await?;
     for (key, digest, value) in &page {
         let words: Vec<&str> = value.split(' ').collect();
-        let is_bound = |fingerprint: &str, id: &str| audit::is_digest(fingerprint, DIGEST) && audit::id(id).is_some();
+        let is_bound = |fingerprint: &str, id: &str| audit::is_digest(fingerprint, DIGEST_LENGTH) && audit::id(id).is_some();
         let is_valid = match words[..] {
             [fingerprint, id] => is_bound(fingerprint, id),
             [fingerprint, id, result] => is_bound(fingerprint, id) && audit::id(result).is_some(),
             _ => false,
         };
         let repair = || owner_of(key).map(|owner| Remedy::RepairIdempotencyKeys { tag: owner.tag() });
-        if !audit::is_digest(digest, DIGEST) {
+        if !audit::is_digest(digest, DIGEST_LENGTH) {
             found.add_repairable(key, "contains an invalid digest", repair());
         }
         if !is_valid {

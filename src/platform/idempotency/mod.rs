@@ -27,4 +27,4 @@ mod model;
 pub mod service;
 mod store;
 
-pub use model::{Bound, IdempotentRequest, KeyOwner, check_key};
+pub use model::{IdempotentRequest, KeyBinding, KeyOwner, check_key};

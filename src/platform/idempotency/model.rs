@@ -10,14 +10,14 @@ use sha2::{Digest, Sha256};
 
 /// The time for which a key is stored after its first use.
 pub(super) const KEY_TTL: Millis = DAY;
-/// The most keys of an account.
+/// Maximum number of keys of an account.
 pub(super) const MAX_KEYS: usize = 10_000;
-/// The most keys of a server key, which acts for many accounts.
+/// Maximum number of keys of a server key, which acts for many accounts.
 pub(super) const MAX_KEYS_OF_SERVER_KEY: usize = 100_000;
 /// The length of a digest: 16 bytes in base64url.
-pub(super) const DIGEST: usize = 22;
+pub(super) const DIGEST_LENGTH: usize = 22;
 
-/// Who uses idempotency keys: the same key of two owners is two keys.
+/// The owner of idempotency keys. Equal keys of different owners are independent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum KeyOwner {
     /// An account.
@@ -48,11 +48,11 @@ impl KeyOwner {
 
     /// The owner with this hash tag.
     pub(super) fn of_tag(tag: &str) -> Option<Self> {
-        let server_key = || audit::is_digest(tag, DIGEST).then(|| Self::ServerKey(tag.to_owned()));
+        let server_key = || audit::is_digest(tag, DIGEST_LENGTH).then(|| Self::ServerKey(tag.to_owned()));
         audit::id(tag).map(|id| Self::Account(UserId(id))).or_else(server_key)
     }
 
-    /// The most keys.
+    /// Maximum number of keys.
     pub(super) const fn max_keys(&self) -> usize {
         match self {
             Self::Account(_) => MAX_KEYS,
@@ -79,10 +79,10 @@ impl IdempotentRequest {
 
 /// The value that a key is bound to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bound {
+pub struct KeyBinding {
     /// The id that the request creates.
     pub id: u64,
-    /// The stored result of the first request; `None` if none is stored, then the steps must be executed.
+    /// The stored result of the first request. `None` if no result is stored: the caller must then execute every step of the mutation again.
     pub result: Option<u64>,
 }
 
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn requests_differ_by_mutation_key_and_input() {
         let one = IdempotentRequest::new("postStatus", "k", "x");
-        assert_eq!((one.digest.len(), one.fingerprint.len()), (DIGEST, DIGEST));
+        assert_eq!((one.digest.len(), one.fingerprint.len()), (DIGEST_LENGTH, DIGEST_LENGTH));
         assert_eq!(one, IdempotentRequest::new("postStatus", "k", "x"));
         assert_ne!(one.digest, IdempotentRequest::new("createUserList", "k", "x").digest);
         assert_ne!(one.digest, IdempotentRequest::new("postStatus", "l", "x").digest);

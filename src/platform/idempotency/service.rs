@@ -1,6 +1,6 @@
 //! The use cases of idempotency keys.
 
-use super::model::{Bound, IdempotentRequest, KeyOwner};
+use super::model::{IdempotentRequest, KeyBinding, KeyOwner};
 use super::store;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
@@ -20,7 +20,12 @@ pub async fn bind(app: &App, owner: impl Into<KeyOwner>, request: &IdempotentReq
 ///
 /// # Errors
 /// As [`bind`].
-pub async fn bind_with_result(app: &App, owner: impl Into<KeyOwner>, request: &IdempotentRequest, id: u64) -> Outcome<Bound> {
+pub async fn bind_with_result(
+    app: &App,
+    owner: impl Into<KeyOwner>,
+    request: &IdempotentRequest,
+    id: u64,
+) -> Outcome<KeyBinding> {
     let found = store::bind(app.db(), &owner.into(), request, id, app.now()).await?;
     let (fingerprint, bound) = found.ok_or(Error::Unauthenticated)?;
     if fingerprint == request.fingerprint { Ok(bound) } else { Err(mismatch().into()) }

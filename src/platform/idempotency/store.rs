@@ -1,7 +1,7 @@
 //! The idempotency keys' access to Redis.
 
 use super::keys;
-use super::model::{Bound, IdempotentRequest, KEY_TTL, KeyOwner};
+use super::model::{IdempotentRequest, KEY_TTL, KeyBinding, KeyOwner};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::db::Db;
@@ -24,7 +24,7 @@ pub(super) async fn bind(
     request: &IdempotentRequest,
     id: u64,
     now: Millis,
-) -> Result<Option<(String, Bound)>, Error> {
+) -> Result<Option<(String, KeyBinding)>, Error> {
     let mut keys = vec![keys::bindings(owner), keys::times(owner)];
     if let KeyOwner::Account(account) = owner {
         keys.push(user_key(*account));
@@ -37,7 +37,7 @@ pub(super) async fn bind(
     let (fingerprint, value) = bound.split_once(' ').ok_or_else(|| Error::corrupt("an idempotency record"))?;
     let (id, result) = value.split_once(' ').map_or((value, None), |(id, result)| (id, Some(result)));
     let result = result.map(str::parse).transpose().map_err(Error::corrupt)?;
-    Ok(Some((fingerprint.to_owned(), Bound { id: id.parse().map_err(Error::corrupt)?, result })))
+    Ok(Some((fingerprint.to_owned(), KeyBinding { id: id.parse().map_err(Error::corrupt)?, result })))
 }
 
 /// Stores the result of a key that is bound to exactly this input and `id`. One script.

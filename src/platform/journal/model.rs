@@ -14,18 +14,19 @@ pub const LEASE: Millis = 10_000;
 pub const RETENTION: Millis = COVERED_NODE_TIMEOUT + 5_000;
 /// Shards of the journal, each with a hash tag of its own.
 pub(super) const SHARDS: u64 = 8;
-/// The most entries of a shard.
+/// Maximum number of entries of a shard.
 pub(super) const MAX_ENTRIES: usize = 100_000;
-/// The most dead letters of a shard.
+/// Maximum number of dead letters of a shard.
 pub(super) const MAX_DEAD: usize = 10_000;
-/// The most dead letters of messages in a shard, a thousand in all. Beyond it the oldest is deleted.
+/// Maximum number of dead letters of messages in a shard, a thousand in all. Beyond it the oldest is deleted.
 pub(super) const MAX_DEAD_MAIL: usize = 1_000 / SHARDS as usize;
 /// The number of failures of a pass after which the entry becomes a dead letter.
 pub(super) const MAX_TRIES: u64 = 5;
 /// The number of claims without progress after which an entry becomes a dead letter.
 pub(super) const MAX_CLAIMS: u64 = 20;
 
-/// The progress of the passes over a task. Zero at the start; the meaning of the numbers is defined by each task.
+/// The progress of the passes over a task. Zero at the start; the meaning of the numbers is defined by each task. Some fields are stored under the names that
+/// they had in earlier versions (`serde(rename)`), because stored entries have these names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// The stage of the work.

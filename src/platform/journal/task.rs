@@ -39,6 +39,8 @@ pub enum RelationKind {
 
 /// A unit of work of the journal: names the objects whose keys may be inconsistent. [`crate::cli::workers`] maps each task to the function that
 /// settles it.
+///
+/// Some variants and fields are stored under the names that they had in earlier versions (`serde(rename)`), because stored entries have these names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Task {
     /// A follow (home) or a membership (list): the feed and the other side are derived from whether `source` is followed (is a member).

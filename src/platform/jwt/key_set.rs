@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// The largest set in bytes.
 pub(super) const MAX_BYTES: usize = 1 << 20;
-/// The most keys of a set.
+/// Maximum number of keys of a set.
 pub(super) const MAX_KEYS: usize = 64;
 /// The longest id of a key in bytes; a token with a longer one would exceed the limit of tokens.
 const MAX_KID: usize = 1 << 10;

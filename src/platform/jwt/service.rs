@@ -20,7 +20,7 @@ pub use super::token::is_compact;
 pub const REFRESH: Duration = Duration::from_secs(600);
 /// The least time between two fetches for unknown `kid`s.
 const LOOKUP_INTERVAL: Millis = MINUTE;
-/// The most requests that wait for such a fetch: invalid tokens must not occupy the server.
+/// Maximum number of requests that wait for such a fetch: invalid tokens must not occupy the server.
 const WAITERS: usize = 32;
 
 /// The state of JWTs in a process.

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// The most files that are kept; the oldest are deleted.
+/// Maximum number of files that are kept; the oldest are deleted.
 const MAX_FILES: usize = 1_000;
 /// An unfinished file is deleted after this time: its process has died.
 const ABANDONED_AFTER: Millis = 3_600_000;

@@ -20,8 +20,8 @@ pub fn owns(key: &str) -> bool {
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
-    let ours = entries.iter().filter(|entry| owns(&entry.key));
-    let buckets: Vec<&KeyInfo> = ours.filter(|entry| entry.check_derived_type("hash", Expiry::After(DAY), found)).collect();
+    let owned = entries.iter().filter(|entry| owns(&entry.key));
+    let buckets: Vec<&KeyInfo> = owned.filter(|entry| entry.check_derived_type("hash", Expiry::After(DAY), found)).collect();
     let keys = buckets.iter().map(|entry| entry.key.as_str());
     let fields = reader.query(keys, |key| cmd("HMGET").arg(key).arg(&FIELDS).take()).await?;
     for KeyInfo { key, ttl, .. } in buckets {

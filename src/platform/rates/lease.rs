@@ -9,9 +9,9 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most subjects in memory: some 12 MB. An evicted subject loses its leased tokens, at most 1 % of its bucket; a debt is kept.
+/// Maximum number of subjects in memory: some 12 MB. An evicted subject loses its leased tokens, at most 1 % of its bucket; a debt is kept.
 const SUBJECTS: usize = 65_536;
-/// The most evicted subjects with a debt in memory: some 2 MB.
+/// Maximum number of evicted subjects with a debt in memory: some 2 MB.
 const EVICTED_DEBTORS: usize = 16_384;
 /// A lease takes one of this many parts of a bucket.
 const LEASE_FRACTION: u64 = 100;
@@ -219,7 +219,7 @@ impl BucketState {
         self.at <= now && now - self.at <= quota.window().max(MINUTE)
     }
 
-    /// The most tokens that Redis can have now: one more, since `left` was rounded down.
+    /// Maximum number of tokens that Redis can have now: one more, since `left` was rounded down.
     fn in_bucket(&self, quota: Quota, now: Millis) -> i64 {
         (self.left + quota.refill_of_debt(now - self.at) as i64 + 1).min(quota.tokens() as i64)
     }

@@ -168,8 +168,8 @@ impl<'a> Validator<'a> {
         match ty {
             None => self.unknown_type(&on.node, on.pos),
             Some(ty) if ty.as_composite().is_none() => self.errors.push(&[on.pos], || {
-                let what = fragment.map_or_else(|| "Fragment".to_owned(), |name| format!("Fragment \"{name}\""));
-                format!("{what} cannot condition on non composite type \"{}\".", on.node)
+                let fragment = fragment.map_or_else(|| "Fragment".to_owned(), |name| format!("Fragment \"{name}\""));
+                format!("{fragment} cannot condition on non composite type \"{}\".", on.node)
             }),
             Some(_) => {}
         }
@@ -209,9 +209,9 @@ impl<'a> DefinitionUsages<'a> {
     }
 }
 
-fn impossible(what: &str, parent: &NamedType, condition: &NamedType) -> String {
+fn impossible(fragment: &str, parent: &NamedType, condition: &NamedType) -> String {
     let (parent, condition) = (&parent.name, &condition.name);
-    format!("{what} cannot be spread here as objects of type \"{parent}\" can never be of type \"{condition}\".")
+    format!("{fragment} cannot be spread here as objects of type \"{parent}\" can never be of type \"{condition}\".")
 }
 
 /// The name of a directive location in the specification.

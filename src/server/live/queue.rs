@@ -16,9 +16,9 @@ const UNIT: usize = 4 << 10;
 pub(in crate::server) enum OutgoingMessage {
     /// A result as JSON, with the cursor of the event that it shows.
     Next(Arc<str>, Option<String>),
-    /// The operation was not executed, or an internal error has ended it: the list of errors as JSON. Nothing follows.
+    /// The operation was not executed, or an internal error has ended it: the list of errors as JSON. It is the last message of the operation.
     Error(String),
-    /// Nothing follows.
+    /// The operation has ended.
     Complete,
 }
 
@@ -60,7 +60,7 @@ impl OutgoingMessage {
         self.bytes().div_ceil(UNIT).clamp(1, CAPACITY) as u32
     }
 
-    /// Whether nothing follows.
+    /// Whether this is the last message of its operation.
     pub(in crate::server) const fn is_last(&self) -> bool {
         matches!(self, Self::Error(_) | Self::Complete)
     }
@@ -78,16 +78,16 @@ impl MessageSender {
             // The refusal itself is short.
             Err(refusal) => (OutgoingMessage::Error(refusal.errors().to_string()), self.reader.reserve_unbounded(0)),
         };
-        self.put(handle, message, reserved).await
+        self.enqueue(handle, message, reserved).await
     }
 
     /// As [`Self::send`], however many bytes are unread: for the results of mutations.
     pub(in crate::server) async fn send_unbounded(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage) -> bool {
         let reserved = self.reader.reserve_unbounded(message.bytes());
-        self.put(handle, message, reserved).await
+        self.enqueue(handle, message, reserved).await
     }
 
-    async fn put(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage, reserved: UnreadBytes) -> bool {
+    async fn enqueue(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage, reserved: UnreadBytes) -> bool {
         let is_last = message.is_last();
         if let Ok(capacity) = self.capacity.clone().acquire_many_owned(message.units()).await {
             // The receiver is dropped when the client has disconnected.
@@ -138,7 +138,7 @@ mod tests {
         let handle = Arc::new(OperationHandle::new("a".into()));
         out.send(&handle, OutgoingMessage::Next("x".repeat(10 * CAPACITY * UNIT).into(), None))
             .now_or_never()
-            .expect("it is empty");
+            .expect("the queue has capacity");
         let mut waits = Box::pin(out.send(&handle, OutgoingMessage::Complete));
         assert!(waits.as_mut().now_or_never().is_none());
         drop(queue.recv().await);
@@ -153,7 +153,7 @@ mod tests {
         let (out, mut queue) = queue(reader.clone());
         let handle = Arc::new(OperationHandle::new("a".into()));
         let long = || OutgoingMessage::Next("x".repeat(400 << 10).into(), None);
-        assert!(!out.send(&handle, long()).now_or_never().expect("it is empty"));
+        assert!(!out.send(&handle, long()).now_or_never().expect("the queue has capacity"));
         let mut waits = Box::pin(out.send(&handle, long()));
         assert!(waits.as_mut().now_or_never().is_none());
         let mut refused = Box::pin(out.send(&handle, long()));

@@ -41,7 +41,7 @@ pub(super) fn is_same_origin(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin")
 }
 
-/// Whether an origin is the requested host, which is one of ours ([`super::host`]). Schemes are not compared: TLS may end before this
+/// Whether an origin is the requested host, which is one of the server's hosts ([`super::host`]). Schemes are not compared: TLS may end before this
 /// server.
 fn is_host(origin: &HeaderValue, headers: &HeaderMap) -> bool {
     let host = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, host)| host);

@@ -49,8 +49,8 @@ impl EventStreamSource for DistinctConnection {
         event::going_away(seconds)
     }
 
-    fn error(refusal: &RequestError) -> String {
-        event::refused(refusal.errors().to_string())
+    fn error(error: &RequestError) -> String {
+        event::refused(error.errors().to_string())
     }
 }
 

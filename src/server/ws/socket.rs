@@ -132,7 +132,7 @@ impl Socket {
         if let SocketEnd::Close(close) = end {
             let parting = async {
                 if sink.send(Message::Close(Some(close.frame()))).await.is_ok() {
-                    // Waits for the client's close frame: closing the connection at once could make the client lose ours.
+                    // Waits for the client's close frame: closing the connection at once could make the client lose the server's.
                     while let Some(Ok(_)) = frames.next().await {}
                 }
             };

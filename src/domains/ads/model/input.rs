@@ -7,7 +7,7 @@ use crate::domains::ads::model::Money;
 use rust_decimal::Decimal;
 use url::Url;
 
-const NAME: TextRules = TextRules { what: "The name", min: 1, max: 100, bytes: max_bytes(100), newlines: false };
+const NAME: TextRules = TextRules { name: "The name", min: 1, max: 100, bytes: max_bytes(100), newlines: false };
 /// Maximum length of a URL, in bytes.
 pub(in crate::domains::ads) const MAX_URL: usize = 2_048;
 
@@ -16,9 +16,9 @@ pub(in crate::domains::ads) fn name(text: &str) -> Result<String, UserError> {
     NAME.check(text).map_err(|message| UserError::new(UserErrorCode::InvalidName, message, &["name"]))
 }
 
-/// Checks an amount and returns its stored form.
-pub(in crate::domains::ads) fn money(amount: Decimal, what: &str, field: &'static str) -> Result<Money, UserError> {
-    Money::from_decimal(amount).map_err(|why| invalid(format!("{what} {why}."), &[field]))
+/// Checks an amount and returns its stored form. `subject` is the subject of the error message.
+pub(in crate::domains::ads) fn money(amount: Decimal, subject: &str, field: &'static str) -> Result<Money, UserError> {
+    Money::from_decimal(amount).map_err(|why| invalid(format!("{subject} {why}."), &[field]))
 }
 
 /// Parses an http or https URL.

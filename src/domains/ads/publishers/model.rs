@@ -97,8 +97,8 @@ pub fn website_of_key(secret: [u8; 16], key: &str) -> Option<WebsiteId> {
     let bytes = (key.len() == 31).then(|| URL_SAFE_NO_PAD.decode(key))?.ok()?;
     let id = bytes.get(..7)?.iter().fold(0, |id, byte| id << 8 | u64::from(*byte));
     let website = WebsiteId(id);
-    let is_ours = website_key(secret, website).as_bytes().ct_eq(key.as_bytes());
-    ((1..=source::MAX).contains(&id) && is_ours.into()).then_some(website)
+    let is_authentic = website_key(secret, website).as_bytes().ct_eq(key.as_bytes());
+    ((1..=source::MAX).contains(&id) && is_authentic.into()).then_some(website)
 }
 
 /// Returns the server key of a website: the id, the key's version, and a tag that only this deployment can create. The key is not stored.
@@ -115,8 +115,8 @@ pub fn server_key(secret: [u8; 16], id: WebsiteId, version: u64) -> String {
 pub fn version_of_server_key(secret: [u8; 16], id: WebsiteId, key: &str) -> Option<u64> {
     let bytes = (key.len() == 42).then(|| URL_SAFE_NO_PAD.decode(key))?.ok()?;
     let version = u64::from_be_bytes(bytes.get(7..15)?.try_into().ok()?);
-    let is_ours = server_key(secret, id, version).as_bytes().ct_eq(key.as_bytes());
-    (version > 0 && bool::from(is_ours)).then_some(version)
+    let is_authentic = server_key(secret, id, version).as_bytes().ct_eq(key.as_bytes());
+    (version > 0 && bool::from(is_authentic)).then_some(version)
 }
 
 #[cfg(test)]

@@ -14,33 +14,33 @@ pub use member::{ChatRole, Member, MemberRow, MemberState};
 pub(super) use retention::{ChatRetentionState, DAYS_OF_SERVER, MAX_DAYS, SPAN, Schedule, days_of};
 pub use row::{ChatRow, MessageKind};
 
-/// The most members of a group.
+/// Maximum number of members of a group.
 pub const MAX_MEMBERS: usize = 500;
-/// The most accounts that one request adds.
+/// Maximum number of accounts that one request adds.
 pub const MAX_ADDED: usize = 250;
-/// The most chats of an account, with archived ones and requests.
+/// Maximum number of chats of an account, with archived ones and requests.
 pub const MAX_CHATS: usize = 5_000;
-/// The most requests that wait for an account.
+/// Maximum number of requests that wait for an account.
 pub const MAX_REQUESTS: usize = 500;
-/// The most different emoji on a message.
+/// Maximum number of different emoji on a message.
 pub const MAX_EMOJI: usize = 12;
-/// The most members of a chat in which they see what was delivered to others.
+/// Maximum number of members of a chat that shows its members which messages were delivered to others.
 pub const MAX_DELIVERED_SHOWN: usize = 50;
-/// The most texts that a direct chat can have before the other has accepted it.
+/// Maximum number of texts that a direct chat can have before the other has accepted it.
 pub(super) const TEXTS_BEFORE_ACCEPTANCE: usize = 3;
 /// Rows of one HASH.
 pub(super) const BUCKET: u64 = 128;
-/// The most ids of appended rows that a chat stores, so that a repeated step appends nothing again.
+/// Maximum number of ids of appended rows that a chat stores, so that a repeated step appends nothing again.
 pub(super) const MAX_STEP_IDS: usize = 1_000;
 /// Their time to live after the last one.
 pub(super) const STEP_IDS_TTL: Millis = DAY;
 /// The stored end of a mute without an end, in ms.
 pub(super) const NO_END: Millis = (1 << 53) - 1;
 
-const NAME: TextRules = TextRules { what: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
-/// The most bytes of a text.
+const NAME: TextRules = TextRules { name: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
+/// Maximum length of a text, in bytes.
 pub const TEXT_BYTES: usize = 16 << 10;
-const TEXT: TextRules = TextRules { what: "The message", min: 1, max: 2_000, bytes: TEXT_BYTES, newlines: true };
+const TEXT: TextRules = TextRules { name: "The message", min: 1, max: 2_000, bytes: TEXT_BYTES, newlines: true };
 
 named_enum! {
     /// Kind of a chat.

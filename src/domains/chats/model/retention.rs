@@ -3,7 +3,7 @@
 use super::BUCKET;
 use crate::base::clock::{DAY, MINUTE, Millis};
 
-/// The most days for which rows stay that all members have seen.
+/// Maximum number of days for which rows stay that all members have seen.
 pub(in super::super) const MAX_DAYS: u64 = 365;
 /// The time whose positions are stored as one, in ms: a row is trimmed this much late at most. `lua/chat.lua` has the same.
 pub(in super::super) const SPAN: Millis = 55 * MINUTE;

@@ -137,10 +137,10 @@ pub async fn load_event(
 }
 
 /// The row with which a membership has ended, from its event: the account cannot read the chat any more.
-fn membership_ended(id: ChatMessageId, member: UserId, by: UserId, at: Millis) -> ChatEventContent {
+fn membership_ended(id: ChatMessageId, member: UserId, actor: UserId, at: Millis) -> ChatEventContent {
     let row = ChatRow {
-        kind: if by == member { MessageKind::MemberLeft } else { MessageKind::MemberRemoved },
-        sender: Some(by),
+        kind: if actor == member { MessageKind::MemberLeft } else { MessageKind::MemberRemoved },
+        sender: Some(actor),
         sent_at: at,
         subject: Some(member),
         role: None,

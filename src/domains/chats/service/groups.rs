@@ -222,15 +222,21 @@ pub async fn leave(app: &App, loaders: &Loaders, viewer: UserId, chat: &str) -> 
     end_membership(app, chat, view.newest, viewer, MembershipEnd::Leave).await
 }
 
-/// Ends a membership of a group. The journal, the commit and the lists.
+/// Ends a membership of a group on behalf of `actor`. The journal, the commit and the lists.
 ///
 /// # Errors
 /// The refusals of the step.
-pub(super) async fn end_membership(app: &App, chat: ChatId, newest: u64, by: UserId, ending: MembershipEnd) -> Outcome<ChatId> {
-    let user = if let MembershipEnd::Remove(user) = ending { user } else { by };
+pub(super) async fn end_membership(
+    app: &App,
+    chat: ChatId,
+    newest: u64,
+    actor: UserId,
+    ending: MembershipEnd,
+) -> Outcome<ChatId> {
+    let user = if let MembershipEnd::Remove(user) = ending { user } else { actor };
     let ids = [app.next_id().await?, app.next_id().await?];
     let lease = journal::begin_deletion(app, Task::Chat { chat, former: vec![user], events: Vec::new() }).await?;
-    let step = store::leave(ChatDb::of(app), chat, newest, by, ending, ids, app.now()).await?;
+    let step = store::leave(ChatDb::of(app), chat, newest, actor, ending, ids, app.now()).await?;
     if matches!(step, Err(StepRefusal::ChatEnded(_))) {
         // The chat is in the lists of nobody from here on; its rows follow in the background.
         settle::settle_chat(app, chat, &[user], &[], Progress::default()).await?;

@@ -15,7 +15,7 @@ use futures_util::future::try_join_all;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The most messages of a page.
+/// Maximum number of messages of a page.
 const MAX_MESSAGES: usize = 1_000;
 
 /// A chat with unread texts.

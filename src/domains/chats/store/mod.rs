@@ -171,8 +171,8 @@ fn parse(reply: &[String]) -> Result<ChatChangeResult, Error> {
     Ok(Err(refusal))
 }
 
-fn corrupt(what: &str) -> Error {
-    Error::corrupt(format!("{what} of a chat"))
+fn corrupt(part: &str) -> Error {
+    Error::corrupt(format!("{part} of a chat"))
 }
 
 fn parse_states(words: &[String]) -> Option<ChatSnapshot> {
@@ -283,11 +283,11 @@ pub(super) async fn add(
     db: ChatDb<'_>,
     chat: ChatId,
     newest: u64,
-    by: UserId,
+    actor: UserId,
     new: &[NewMember],
     now: Millis,
 ) -> Result<ChatChangeResult, Error> {
-    let mut args = vec![by.0.to_string(), now.to_string(), MAX_MEMBERS.to_string()];
+    let mut args = vec![actor.0.to_string(), now.to_string(), MAX_MEMBERS.to_string()];
     args.extend(new.iter().flat_map(|new| [new.user.0.to_string(), new.state.letter().to_string(), new.joined.to_string()]));
     append(db, &ADD_MEMBERS, chat, newest, new.len() as u64, &args).await
 }
@@ -310,20 +310,20 @@ pub(super) async fn leave(
     db: ChatDb<'_>,
     chat: ChatId,
     newest: u64,
-    by: UserId,
+    actor: UserId,
     ending: MembershipEnd,
     ids: [u64; 2],
     now: Millis,
 ) -> Result<ChatChangeResult, Error> {
     let (user, mode) = match ending {
-        MembershipEnd::Leave => (by, "0"),
-        MembershipEnd::Decline => (by, "1"),
+        MembershipEnd::Leave => (actor, "0"),
+        MembershipEnd::Decline => (actor, "1"),
         MembershipEnd::Remove(user) => (user, "2"),
-        MembershipEnd::DeleteAccount => (by, "3"),
+        MembershipEnd::DeleteAccount => (actor, "3"),
     };
     let [a, b] = ids.map(|id| id.to_string());
     let (kept, ttl) = (MAX_STEP_IDS.to_string(), STEP_IDS_TTL.to_string());
-    let args = [by.0.to_string(), user.0.to_string(), now.to_string(), a, b, mode.to_owned(), kept, ttl];
+    let args = [actor.0.to_string(), user.0.to_string(), now.to_string(), a, b, mode.to_owned(), kept, ttl];
     append(db, &LEAVE_CHAT, chat, newest, 2, &args).await
 }
 
@@ -332,14 +332,14 @@ pub(super) async fn set_role(
     db: ChatDb<'_>,
     chat: ChatId,
     newest: u64,
-    by: UserId,
+    actor: UserId,
     (user, role): (UserId, ChatRole),
     ids: [u64; 2],
     now: Millis,
 ) -> Result<ChatChangeResult, Error> {
     let [a, b] = ids.map(|id| id.to_string());
     let (kept, ttl) = (MAX_STEP_IDS.to_string(), STEP_IDS_TTL.to_string());
-    let args = [by.0.to_string(), user.0.to_string(), now.to_string(), a, b, role.letter().to_string(), kept, ttl];
+    let args = [actor.0.to_string(), user.0.to_string(), now.to_string(), a, b, role.letter().to_string(), kept, ttl];
     append(db, &SET_ROLE, chat, newest, 2, &args).await
 }
 
@@ -348,12 +348,12 @@ pub(super) async fn rename(
     db: ChatDb<'_>,
     chat: ChatId,
     newest: u64,
-    by: UserId,
+    actor: UserId,
     name: &str,
     id: u64,
     now: Millis,
 ) -> Result<ChatChangeResult, Error> {
-    let args = [by.0.to_string(), now.to_string(), id.to_string(), name.to_owned()];
+    let args = [actor.0.to_string(), now.to_string(), id.to_string(), name.to_owned()];
     append(db, &RENAME_CHAT, chat, newest, 1, &args).await
 }
 
@@ -395,12 +395,12 @@ pub(super) async fn change_text(
     db: ChatDb<'_>,
     chat: ChatId,
     sequence: u64,
-    by: UserId,
+    actor: UserId,
     text: Option<&str>,
     now: Millis,
 ) -> Result<ChatChangeResult, Error> {
     let keys = vec![keys::rows_with(chat, sequence), keys::reactions(chat, sequence)];
-    let call = db.script(&CHANGE_TEXT, chat, keys, sequence / BUCKET).arg(sequence).arg(by.0);
+    let call = db.script(&CHANGE_TEXT, chat, keys, sequence / BUCKET).arg(sequence).arg(actor.0);
     let call = call.arg(if text.is_some() { "edit" } else { "delete" }).arg(now).arg(text.unwrap_or_default());
     parse(&db.call::<Vec<String>>(call).await?)
 }
@@ -411,7 +411,7 @@ pub(super) async fn react(
     db: ChatDb<'_>,
     chat: ChatId,
     sequence: u64,
-    by: UserId,
+    actor: UserId,
     emoji: Option<(&str, bool)>,
     id: u64,
 ) -> Result<Result<bool, StepRefusal>, Error> {
@@ -421,7 +421,7 @@ pub(super) async fn react(
         Some((_, false)) => (&PURGE_REACTIONS, "remove"),
         None => (&PURGE_REACTIONS, "purge"),
     };
-    let call = db.script(script, chat, keys, sequence / BUCKET).arg(sequence).arg(by.0).arg(action).arg(id).arg(MAX_EMOJI);
+    let call = db.script(script, chat, keys, sequence / BUCKET).arg(sequence).arg(actor.0).arg(action).arg(id).arg(MAX_EMOJI);
     let reply: Vec<String> = db.call(call.arg(emoji.map_or("", |(emoji, _)| emoji))).await?;
     match reply.first().map(String::as_str) {
         Some("ok") => Ok(Ok(reply.get(1).is_none_or(|it| it != "same"))),

@@ -25,11 +25,11 @@ use std::time::Duration;
 /// Comments whose votes are published in one call.
 const MAX_PUBLISHED: usize = 100;
 
-/// Adds a comment (the commit) and adds it to its author's index. A charge, the parent, the journal, two scripts and a read; one more
-/// script with an idempotency key, and a read for a text with mentions.
+/// Adds a comment (the commit) and adds it to its author's index. Cost: one rate-limit charge, the reads of the parent, one journal entry, two scripts and
+/// one read; with an idempotency key one more script; for a text with mentions one more read.
 ///
-/// A key that was used in the last 24 hours returns the same comment, also below a parent that was deleted since; `None` if the viewer cannot see the
-/// comment any more, or if it was deleted. Two reads more for such a parent.
+/// A key that was used in the last 24 hours returns the same comment, also below a parent that was deleted since; `None` if the comment was
+/// deleted, or if the author cannot see it any more. Two reads more for such a parent.
 ///
 /// # Errors
 /// `NOT_FOUND` for a parent that does not exist, is hidden or deleted; `LIMIT_REACHED` at the deepest level, or at a million comments;
@@ -38,9 +38,9 @@ pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: CommentDra
     let draft = draft.check().map_err(Refusal::User)?;
     charge(app, &[(Limit::Comments, Subject::Account(author))]).await?;
     let fresh = app.next_id().await?;
-    let keyed = keyed(&draft);
-    let number = match &keyed {
-        Some(keyed) => idempotency::bind(app, author, keyed, fresh).await?,
+    let request = idempotent_request(&draft);
+    let number = match &request {
+        Some(request) => idempotency::bind(app, author, request, fresh).await?,
         None => fresh,
     };
     let status = draft.parent.status();
@@ -51,8 +51,8 @@ pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: CommentDra
             Ok(first.filter(|first| !first.is_placeholder()).map(|first| first.comment.id))
         }
         Err(Refusal::User(rows)) => {
-            if let Some(keyed) = &keyed {
-                idempotency::release(app, author, keyed, number).await?;
+            if let Some(request) = &request {
+                idempotency::release(app, author, request, number).await?;
             }
             Err(Refusal::User(rows))
         }
@@ -60,7 +60,7 @@ pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: CommentDra
     }
 }
 
-fn keyed(draft: &CommentDraft) -> Option<IdempotentRequest> {
+fn idempotent_request(draft: &CommentDraft) -> Option<IdempotentRequest> {
     let key = draft.idempotency_key.as_deref()?;
     Some(IdempotentRequest::new("addComment", key, &format!("{:?} {}", draft.parent, draft.message)))
 }
@@ -159,8 +159,8 @@ fn change_outcome(changed: ChangeCommentResult) -> Outcome<u64> {
 }
 
 fn forbidden() -> UserError {
-    let message =
-        "Only the author of a comment can change it. Only the author of the status can delete it with the replies of others.";
+    let message = "Only the author of a comment can change the comment. Only the author of the status can delete a comment \
+                   together with replies of other accounts.";
     UserError::new(UserErrorCode::Forbidden, message, &["commentId"])
 }
 
@@ -183,8 +183,8 @@ pub async fn vote(app: &App, loaders: &Loaders, user: UserId, id: CommentId, vot
     }
 }
 
-/// Publishes an event about votes when it is due. Not awaited, not even when the process ends: the readers of the thread publish what is
-/// overdue.
+/// Publishes an event about votes when it is due. The task is not awaited, even at shutdown: a thread channel publishes overdue vote events at its next full
+/// check.
 fn publish_later(app: &App, status: StatusId, due: Millis) {
     let (app, wait) = (app.clone(), due.saturating_sub(app.now()));
     tokio::spawn(async move {
@@ -204,27 +204,27 @@ pub async fn publish_votes(app: &App, status: StatusId) -> Result<(), Error> {
     store::publish_votes(app.db(), event_log_params(app), &due).await
 }
 
-/// Deletes a comment of `by`; it stays in the thread, empty, while it has replies. `with_replies` removes the whole branch, which the
-/// status's author may do with any comment, and the comment's author while nobody else has replied. Returns the number of removed comments.
-/// The checks of visibility, the journal, the commit and the author's index; a large branch is deleted in the background.
+/// Deletes a comment on behalf of `actor`. A comment with replies stays in the thread as an empty placeholder. `with_replies` removes the whole branch, which
+/// the status's author may do with any comment, and the comment's author while nobody else has replied. Returns the number of removed comments. Cost: the
+/// reads of the visibility checks, one journal entry, one script and one pipeline. A large branch is deleted in the background.
 ///
 /// # Errors
 /// `NOT_FOUND`, also at the second deletion; `FORBIDDEN`.
-pub async fn delete(app: &App, loaders: &Loaders, by: UserId, id: CommentId, with_replies: bool) -> Outcome<u64> {
+pub async fn delete(app: &App, loaders: &Loaders, actor: UserId, id: CommentId, with_replies: bool) -> Outcome<u64> {
     let found = load_one_visible(loaders, id).await?.ok_or_else(|| not_found("commentId"))?;
-    if found.is_placeholder() && !(with_replies && statuses::is_by(app, by, id.status).await?) {
+    if found.is_placeholder() && !(with_replies && statuses::is_by(app, actor, id.status).await?) {
         return Err(not_found("commentId").into());
     }
     if with_replies {
-        return removal::delete_branch(app, by, &found.comment).await;
+        return removal::delete_branch(app, actor, &found.comment).await;
     }
-    let lease = journal::begin_deletion(app, Task::Comment { author: by, comment: id }).await?;
-    let deleted = store::delete(app.db(), event_log_params(app), &[&found.comment], by)
+    let lease = journal::begin_deletion(app, Task::Comment { author: actor, comment: id }).await?;
+    let deleted = store::delete(app.db(), event_log_params(app), &[&found.comment], actor)
         .await?
         .pop()
         .unwrap_or(ChangeCommentResult::NotFound);
     if let ChangeCommentResult::Done(_) = deleted {
-        store::remove_commented(app.db(), &[(by, id)]).await?;
+        store::remove_commented(app.db(), &[(actor, id)]).await?;
     }
     lease.finish(app, None::<Progress>).await;
     change_outcome(deleted)

@@ -25,10 +25,10 @@ const THREAD_IN_COMMENTS: usize = KEYS_PER_THREAD / 2;
 /// Number of passes within the request; the workers do the rest.
 const PASSES_IN_REQUEST: usize = 3;
 
-/// Deletes a comment with its branch. After the commit no comment of the branch is visible.
-pub(super) async fn delete_branch(app: &App, by: UserId, comment: &Comment) -> Outcome<u64> {
+/// Deletes a comment with its branch on behalf of `actor`. After the commit no comment of the branch is visible.
+pub(super) async fn delete_branch(app: &App, actor: UserId, comment: &Comment) -> Outcome<u64> {
     let lease = journal::begin_deletion(app, Task::Branch { author: comment.author, comment: comment.id }).await?;
-    let removed = store::delete_branch(app.db(), event_log_params(app), comment, by, app.next_id().await?).await?;
+    let removed = store::delete_branch(app.db(), event_log_params(app), comment, actor, app.next_id().await?).await?;
     let ChangeCommentResult::Done(count) = removed else {
         lease.ack(app);
         return Err(match removed {

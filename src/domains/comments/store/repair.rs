@@ -20,7 +20,7 @@ static REMOVE_STRAY_MEMBER: Script = Script::new(include_str!("../lua/remove_str
 static SET_COMMENTS: Script = Script::new(include_str!("../lua/set_comments.lua"));
 static STRIP_COMMENT: Script = Script::new(include_str!("../lua/strip_comment.lua"));
 
-/// The most votes that one script counts.
+/// Maximum number of votes that one script counts.
 const VOTES: u64 = 1_000;
 /// Votes that are read at once, if there are more.
 const PAGE: usize = 1_000;

@@ -10,7 +10,7 @@ use crate::domains::sessions::service as sessions;
 use crate::platform::events::service as events;
 use sha2::{Digest, Sha256};
 
-/// The most bytes of the id of a JWT or of its session: no JWT is longer.
+/// Maximum length of the id of a JWT or of its session, in bytes: no JWT is longer.
 const MAX_ID: usize = 8 * 1024;
 
 /// The sessions or JWTs to revoke.

@@ -3,9 +3,9 @@
 use crate::base::ids::UserId;
 use crate::base::named::named_enum;
 
-/// The most friends of an account.
+/// Maximum number of friends of an account.
 pub const MAX_FRIENDS: usize = 5_000;
-/// The most pending friend requests that an account has sent.
+/// Maximum number of pending friend requests that an account has sent.
 pub const MAX_FRIEND_REQUESTS: usize = 1_000;
 
 named_enum! {

@@ -7,7 +7,7 @@ use crate::db::EstimatedSize;
 use crate::domains::users::User;
 use std::collections::HashMap;
 
-/// The most accounts that are cached for one viewer. Of more, only those that a request needs are read.
+/// Maximum number of accounts that are cached for one viewer. Of more, only those that a request needs are read.
 const MAX_CACHED: u64 = 2_000;
 
 /// A version of an account's relations. Each change raises its number; repairs of damaged data change only counts.

@@ -62,14 +62,14 @@ pub(super) async fn remove(app: &App, quotes: &[(StatusId, StatusId)]) -> Result
     store::set(app.db(), quotes, false).await
 }
 
-/// The quoted statuses that the viewer sees, of (author of the quoting status, quoted status): public ones whose author no block separates from the
-/// quoting author. The cost of [`load_visible`], and of finding blocks.
+/// The quoted status, if the viewer may see it, it is public, and no block separates its author from the author of the quoting status. The cost of
+/// [`load_visible`], and of finding blocks.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn quoted(loaders: &Loaders, by: UserId, id: StatusId) -> Result<Option<ViewedStatus>, Error> {
+pub async fn quoted(loaders: &Loaders, quoting_author: UserId, id: StatusId) -> Result<Option<ViewedStatus>, Error> {
     let found = load_visible(loaders, [id]).await?;
-    let found = found.into_iter().map(|seen| seen.map(|seen| (by, seen))).collect();
+    let found = found.into_iter().map(|seen| seen.map(|seen| (quoting_author, seen))).collect();
     Ok(keep_visible_reposts(loaders, found).await?.pop().flatten())
 }
 

@@ -9,7 +9,7 @@ use crate::db::cached_reads::CachedRead;
 use crate::db::{Db, EstimatedSize, ReadBarrier, decode, ranges};
 use redis::{Cmd, Value, cmd};
 
-/// The most statuses of a head: those of a page of a home, of which the tags of the home share the entries.
+/// Maximum number of statuses of a head: those of a page of a home, of which the tags of the home share the entries.
 const HEAD: usize = 32;
 
 /// The newest statuses of a tag.

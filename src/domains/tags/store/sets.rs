@@ -1,5 +1,5 @@
-//! Sets of tags in Redis: those that an account follows, and those of a list. A set is on the hash tag of its owner, whose HASH counts its changes in
-//! `edges`, as it counts those of the other sources of the owner's timeline.
+//! Sets of tags in Redis: those that an account follows, and those of a list. A set has the hash tag of its owner. The field `edges` of the owner's HASH
+//! counts the changes of the set and of the other sources of the owner's timeline.
 
 use crate::base::error::Error;
 use crate::base::ids::TagId;
@@ -17,7 +17,7 @@ pub struct TagSet {
     pub key: String,
     /// The key of the owner's HASH.
     pub owner: String,
-    /// The most tags.
+    /// Maximum number of tags.
     pub max: usize,
 }
 
@@ -33,7 +33,7 @@ pub(in crate::domains::tags) struct AddedTag {
 /// Result of adding a tag to a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddTagResult {
-    /// It is in the set, since now or before.
+    /// The tag is in the set. It may have been there before.
     Added,
     /// The owner was deleted.
     NoOwner,

@@ -8,14 +8,14 @@ use crate::base::error::{UserError, UserErrorCode};
 use crate::base::text::{TextRules, max_bytes};
 use crate::base::url::is_https_url;
 
-/// The most bytes of a location.
+/// Maximum length of a location, in bytes.
 pub const LOCATION_BYTES: usize = max_bytes(60);
-/// The most bytes of a gender.
+/// Maximum length of a gender, in bytes.
 pub const GENDER_BYTES: usize = max_bytes(40);
-/// The most bytes of a URL of a profile.
+/// Maximum length of a URL of a profile, in bytes.
 pub const URL_BYTES: usize = 2_000;
-const LOCATION: TextRules = TextRules { what: "The location", min: 1, max: 60, bytes: LOCATION_BYTES, newlines: false };
-const GENDER: TextRules = TextRules { what: "The gender", min: 1, max: 40, bytes: GENDER_BYTES, newlines: false };
+const LOCATION: TextRules = TextRules { name: "The location", min: 1, max: 60, bytes: LOCATION_BYTES, newlines: false };
+const GENDER: TextRules = TextRules { name: "The gender", min: 1, max: 40, bytes: GENDER_BYTES, newlines: false };
 
 /// A change of a field that can be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -13,14 +13,14 @@ use crate::platform::idempotency::check_key;
 use rust_decimal::Decimal;
 use std::collections::HashSet;
 
-const KEYWORD: TextRules = TextRules { what: "A keyword", min: 1, max: 80, bytes: max_bytes(80), newlines: false };
+const KEYWORD: TextRules = TextRules { name: "A keyword", min: 1, max: 80, bytes: max_bytes(80), newlines: false };
 /// The rules for existing keywords: an older version accepted keywords with more bytes.
 const KEPT_KEYWORD: TextRules = TextRules { bytes: 40 * KEYWORD.max, ..KEYWORD };
 /// Maximum length of all keywords of a campaign, in bytes.
 pub const KEYWORDS_BYTES: usize = MAX_KEYWORDS * KEYWORD.bytes;
 /// Maximum length of a snippet, in bytes.
 pub const SNIPPET_BYTES: usize = max_bytes(2_000);
-const SNIPPET: TextRules = TextRules { what: "The snippet", min: 1, max: 2_000, bytes: SNIPPET_BYTES, newlines: true };
+const SNIPPET: TextRules = TextRules { name: "The snippet", min: 1, max: 2_000, bytes: SNIPPET_BYTES, newlines: true };
 /// Maximum number of impressions of a cap.
 const MAX_IMPRESSIONS: i64 = 1_000_000;
 /// Maximum period of a cap: a year.

@@ -20,7 +20,7 @@ const FIRST_READ_TOTAL: usize = 768;
 const MIN_FIRST_READ: usize = 3;
 /// Minimum number of offers that each later read of a listing fetches.
 const MIN_LATER_READ: usize = 32;
-/// The most offers that one read of a listing fetches.
+/// Maximum number of offers that one read of a listing fetches.
 const MAX_READ: usize = 1_000;
 
 /// The source of the offers.
