@@ -49,7 +49,7 @@ impl EdgeMeters {
             bodies: Gauge::default(),
             body_bytes: Gauge::default(),
         };
-        registry.register("http_connection_states", "Open connections by what they are doing", states);
+        registry.register("http_connection_states", "Open connections, by state", states);
         let help = "Connections that were refused or closed by the server before their client was done, by reason";
         registry.register("http_connections_dropped", help, meters.dropped_connections.clone());
         registry.register("http_bodies_reading", "Bodies of requests that are being read", meters.bodies.clone());

@@ -181,11 +181,7 @@ impl Metrics {
             "Sockets (ws), event streams (sse) and multipart responses (multipart) that are open",
             self.streams.clone(),
         );
-        registry.register(
-            "live_subscriptions",
-            "Subscriptions that are running, by what they came over",
-            self.subscriptions.clone(),
-        );
+        registry.register("live_subscriptions", "Running subscriptions, by transport", self.subscriptions.clone());
         registry.register("live_filter_entries", "Entries of the filters of open subscriptions", self.filter_entries.clone());
         let help = "Subscriptions that were refused since their account or address holds too many filter entries";
         registry.register("live_filters_refused", help, self.filters_refused.clone());

@@ -35,7 +35,7 @@ const STAGES: [&str; 14] = [
     "its home",
     "its campaigns and websites",
     "its relations to others, and theirs to it",
-    "what it leaves in chats",
+    "its traces in chats that it has left",
     "its idempotency keys and rate limit buckets",
 ];
 

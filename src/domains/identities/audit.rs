@@ -73,7 +73,7 @@ async fn check_holders(reader: &AuditReader, holders: &[(&str, bool)], found: &m
                 claims.push((*digest, UserId(id), at))
             }
             (None, _) if number(&removed).is_some() => {}
-            // Accounts name their external ids, and claim them again.
+            // The record can be discarded: the audit claims the id again for the account that has it.
             _ => found.add_repairable(&key, "cannot be read", [Remedy::Discard { key: key.clone() }]),
         }
         if *has_ttl == is_claimed {

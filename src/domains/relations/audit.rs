@@ -52,7 +52,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             _ => {}
         }
     }
-    check_ends(reader, &ends, found).await?;
+    check_mute_ends(reader, &ends, found).await?;
     blocks::check(reader, blocks, found).await?;
     audit_edges::check(reader, &MUTES, sides, found).await
 }
@@ -63,8 +63,8 @@ fn counts_of(id: UserId) -> [StoredCount; 3] {
     [count("mutes", keys::mutes(id)), count("blocks", keys::blocks(id)), count("blocked_by", keys::blockers(id))]
 }
 
-/// A temporary mute has a mute, and is removed within a day of its end.
-async fn check_ends(reader: &AuditReader, ids: &[UserId], found: &mut Findings) -> Result<(), Error> {
+/// Checks temporary mutes: each has a mute, and is removed within a day of its end.
+async fn check_mute_ends(reader: &AuditReader, ids: &[UserId], found: &mut Findings) -> Result<(), Error> {
     let read = |id| cmd("ZRANGE").arg(keys::mute_ends(id)).arg(0).arg(MAX_MUTES - 1).arg("WITHSCORES").take();
     let all = reader.query(ids.iter().copied(), read).await?;
     for id in ids {

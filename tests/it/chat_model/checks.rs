@@ -53,7 +53,7 @@ impl Play {
             self.check_rows(viewer, chat).await;
             self.check_around(viewer, chat).await;
             self.check_message(viewer, chat).await;
-            self.check_ends(viewer, chat).await;
+            self.check_newest_and_oldest(viewer, chat).await;
         }
         self.check_pending(viewer).await;
         self.comparisons += self.model.chats.len() + 4 * SOME + 2;
@@ -117,7 +117,7 @@ impl Play {
         assert_eq!((found, reactors), (expected, who), "row {sequence} of {chat} for {viewer}: {}", self.context());
     }
 
-    async fn check_ends(&mut self, viewer: usize, chat: usize) {
+    async fn check_newest_and_oldest(&mut self, viewer: usize, chat: usize) {
         let readable = self.model.readable(viewer, chat);
         let newest = readable.first().map_or(Value::Null, |row| self.model.row(viewer, chat, *row));
         let oldest = readable.last().map_or(Value::Null, |row| Value::from(*row));

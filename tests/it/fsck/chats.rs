@@ -28,7 +28,7 @@ const CASES: [Case; 21] = [
     ("HSET chat_rows:{7}:0 1 x", "chat_rows:{7}:0: there is no such chat", true),
     ("HDEL chat_rows:{$chat}:0 2", "chat:{$chat}: lacks rows from 1 to 2", false),
     ("HSET chat:{$chat} removed 1 oldest 2", "chat_rows:{$chat}:0: its row 1 should be deleted", false),
-    ("HSET chat:{$chat} trimmed 9", "chat:{$chat}: what retention says of it cannot be right", false),
+    ("HSET chat:{$chat} trimmed 9", "chat:{$chat}: its retention fields are invalid", false),
     ("HSET chat:{$chat} since 0", "chat:{$chat}: the time since which its oldest row is seen cannot be right", false),
     ("ZREM chat_seen_since:{$part} $chat", "chat:{$chat}: is not found by chat_seen_since:{$part}", true),
     ("ZADD chat_sizes:{0} 128 7", "chat_sizes:{0}: has 7, which does not belong there", true),

@@ -64,7 +64,7 @@ pub(super) async fn check_chat(
         return Ok(());
     }
     let Some(record) = Record::parse(&fields).filter(Record::is_sound) else {
-        found.add(key, "what retention says of it cannot be right");
+        found.add(key, "its retention fields are invalid");
         return Ok(());
     };
     let stored = record.retention.newest - record.retention.removed;

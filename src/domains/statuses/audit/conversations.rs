@@ -75,7 +75,7 @@ pub(super) async fn check_replies(
     let existing_entries = reader.query(entries, field).await?;
     for (id, text) in replies {
         let Some(reply) = parse_reply(text) else {
-            found.add(&keys::status(*id), "what it replies to cannot be read");
+            found.add(&keys::status(*id), "the parent of the reply cannot be read");
             continue;
         };
         let entry = ConversationEntryId { root: reply.root, status: *id };
