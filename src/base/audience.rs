@@ -25,7 +25,7 @@ named_enum! {
         Nobody = "nobody",
         /// Friends of the account.
         Friends = "friends",
-        /// Everyone who can find the account, also without a session.
+        /// Everyone who can see the account, also without a session.
         Everyone = "everyone",
     } default Nobody
 }

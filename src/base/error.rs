@@ -124,17 +124,17 @@ named_enum! {
     pub enum UserErrorCode {
         /// The login is taken, ignoring case.
         LoginTaken = "LOGIN_TAKEN",
-        /// The login is not 1 to 30 letters A-Z, digits and underscores.
+        /// The login is not 1 to 30 letters A-Z and a-z, digits and underscores.
         InvalidLogin = "INVALID_LOGIN",
         /// The name is empty, too long or contains characters that are not allowed.
         InvalidName = "INVALID_NAME",
         /// The biography is longer than 160 grapheme clusters or contains characters that are not allowed.
         InvalidBio = "INVALID_BIO",
-        /// The password is not 8 to 128 characters, or contains characters that are not allowed.
+        /// The password is not 8 to 128 grapheme clusters, or contains characters that are not allowed.
         InvalidPassword = "INVALID_PASSWORD",
         /// The mail address is not NAME@DOMAIN, or is too long.
         InvalidEmail = "INVALID_EMAIL",
-        /// Another account has confirmed the mail address. Returned only to requests with a server key.
+        /// Another account has confirmed the mail address. Returned only to requests with a server key of a backend.
         EmailTaken = "EMAIL_TAKEN",
         /// The text of a status, comment or chat message is empty, too long or contains characters that are not allowed.
         InvalidMessage = "INVALID_MESSAGE",
@@ -154,7 +154,8 @@ named_enum! {
         NotFound = "NOT_FOUND",
         /// The object exists, but the viewer may not do this with it.
         Forbidden = "FORBIDDEN",
-        /// A limit on the number of objects is reached.
+        /// A limit is reached: a number of objects, a depth of replies, edits, changes of the login, or messages before a chat is accepted. The message names
+        /// the limit.
         LimitReached = "LIMIT_REACHED",
         /// The idempotency key was used with other input.
         IdempotencyMismatch = "IDEMPOTENCY_MISMATCH",

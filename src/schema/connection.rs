@@ -158,7 +158,7 @@ impl TotalCount {
 
 #[Object]
 impl TotalCount {
-    /// Number of entries in the whole list.
+    /// Number of entries in the whole list. May include entries that the viewer cannot see.
     async fn total_count(&self, ctx: &Context<'_>) -> Result<u64> {
         match self {
             Self::Loaded(count) => Ok(*count),
@@ -218,8 +218,7 @@ object! {
 object! {
     /// The time of a friendship.
     "FriendsSince": FriendsSince(since) {
-        /// Time since which they are friends, the same for both accounts. In `mutualFriends`: the time since which the viewer and
-        /// this friend are friends.
+        /// Start of the friendship between the account and this friend. In `mutualFriends`: between the viewer and this friend.
         "friendsSince" friends_since: DateTime = *since;
     }
 }

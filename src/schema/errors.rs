@@ -8,7 +8,8 @@ schema_enum! {
     UserErrorCode as "UserErrorCode";
 }
 
-/// An error in the input of a mutation that the user can correct. If a payload has user errors, nothing was changed and its other fields are null.
+/// An error in the input of a mutation that the user can correct. If a payload has user errors, the requested change was not made and the other fields of the
+/// payload are null. Failed log-ins and invalid clicks are still counted.
 #[derive(Clone, Debug, SimpleObject)]
 pub struct UserError {
     /// Code of the error.

@@ -6,9 +6,9 @@ use crate::base::page;
 use crate::base::rate_limits::{Limit, Quota};
 use async_graphql::{Context, Object, Result, SimpleObject};
 
-/// Limits of this server. A document that exceeds one of them is rejected before execution with the code `QUERY_TOO_LARGE`, `QUERY_TOO_DEEP` or
-/// `QUERY_TOO_COMPLEX`; `extensions` then has `limit` (the name of the limit, as a rule a field of this type), `max` (its value) and `counted` (the
-/// number in the document).
+/// Limits of this server. A document that exceeds a limit is rejected before execution: `documentBytes` and `tokens` with the code `QUERY_TOO_LARGE`, `depth`
+/// and `nesting` with `QUERY_TOO_DEEP`, `aliases`, `cost`, `directives`, `fields`, `operations` and `rootFields` with `QUERY_TOO_COMPLEX`. `extensions` then
+/// has `limit` (the name of the limit, as a rule a field of this type), `max` (its value) and `counted` (the number in the document).
 #[derive(SimpleObject)]
 struct ServerLimits {
     /// Maximum length of a document in bytes.

@@ -43,9 +43,9 @@ pub struct AccountMutation;
 
 #[Object]
 impl AccountMutation {
-    /// Deletes the viewer's account permanently, with its sessions, statuses, comments, follows in both directions, likes, lists, campaigns and
-    /// websites. On return all its sessions have ended and nobody can read anything of it; its data is removed shortly after. The login cannot be
-    /// claimed for 30 days. A wrong password is counted as a failed log-in. Requires a session.
+    /// Deletes the viewer's account permanently, with its sessions, statuses, comments, follows in both directions, likes, lists, campaigns and websites. On
+    /// return all its sessions have ended and nobody can read anything of it; its data is removed shortly after. The login cannot be claimed for 30 days. A
+    /// wrong password is counted as a failed log-in. Fails with `FORBIDDEN` if the account has no password. Requires a session.
     async fn delete_account(
         &self,
         ctx: &Context<'_>,
@@ -54,8 +54,8 @@ impl AccountMutation {
         Some(Box::pin(delete(ctx, input)).await)
     }
 
-    /// Deletes an account of another system permanently, as `deleteAccount` does. Its external id is free on return: `provisionUser` creates a new account. JWTs that were
-    /// issued up to the deletion are invalid. Requires a server key with the scope `users`.
+    /// Deletes the account with this external id permanently, as `deleteAccount` does. The external id is free on return: `provisionUser` creates a new
+    /// account. JWTs that were issued up to the deletion are invalid. Requires a server key of a backend, with the scope `users`.
     async fn remove_user(
         &self,
         ctx: &Context<'_>,

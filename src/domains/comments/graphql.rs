@@ -93,8 +93,8 @@ object! {
         Box::pin(load_status(request(ctx)?, self.0.comment.id.status)).await
     }
 
-    /// Direct replies. A page has fewer entries than requested only at the end, or if 10,000 replies in a row are not visible to the viewer: then
-    /// `pageInfo` has the cursor to continue from.
+    /// Direct replies. A page has fewer entries than requested only at the end, or if 10,000 replies in a row are being deleted: then `pageInfo` has the cursor
+    /// to continue from.
     async fn replies(
         &self,
         ctx: &Context<'_>,
@@ -149,8 +149,8 @@ impl CommentThread {
             .ok_or_else(|| crate::base::error::Error::corrupt("a sync cursor that was not selected"))?)
     }
 
-    /// Direct comments on the status. A page has fewer entries than requested only at the end, or if 10,000 comments in a row are not visible to the
-    /// viewer: then `pageInfo` has the cursor to continue from.
+    /// Direct comments on the status. A page has fewer entries than requested only at the end, or if 10,000 comments in a row are being deleted: then
+    /// `pageInfo` has the cursor to continue from.
     async fn comments(
         &self,
         ctx: &Context<'_>,
@@ -263,11 +263,19 @@ struct VoteCommentInput {
 
 payload! {
     {
+        /// The new comment. Null if there are user errors, and in a repeated result if the comment was deleted since.
+        comment: CommentObject,
+    }
+    /// Result of `addComment`. If a request is repeated with its idempotency key after the comment was deleted, alone or with its thread, `comment` is null and
+    /// `userErrors` is empty.
+    AddCommentPayload;
+}
+
+payload! {
+    {
         /// The comment after the change. Null if there are user errors.
         comment: CommentObject,
     }
-    /// Result of `addComment`. If the comment was deleted in the meantime, by itself or with its thread, `comment` is null and `userErrors` is empty.
-    AddCommentPayload;
     /// Result of `editComment`.
     EditCommentPayload;
     /// Result of `voteComment`.

@@ -43,7 +43,7 @@ impl TextEntitiesObject {
 /// of the text is plain text.
 #[Object(name = "TextEntities")]
 impl TextEntitiesObject {
-    /// Mentions of accounts. At most 50 accounts are mentioned, each any number of times. Accounts that the viewer cannot find are left out.
+    /// Mentions of accounts. At most 50 accounts are mentioned, each any number of times. Accounts that the viewer cannot see are left out.
     async fn mentions(&self, ctx: &Context<'_>) -> Result<List<MentionEntity>> {
         let loaders = request(ctx)?.loaders();
         let found = try_join_all(self.placed.mentions.iter().map(|mention| self.mentioned(&loaders, mention))).await?;
@@ -67,7 +67,7 @@ struct MentionEntity(PlacedEntity<UserObject>);
 /// A mention of an account in a text.
 #[Object]
 impl MentionEntity {
-    /// Range in the text, with the sign.
+    /// Range in the text, including `@`.
     async fn range(&self) -> TextRange {
         TextRange(self.0.range.clone())
     }
@@ -84,7 +84,7 @@ struct TagEntity(PlacedEntity<String>);
 /// A tag in a text.
 #[Object]
 impl TagEntity {
-    /// Range in the text, with the sign.
+    /// Range in the text, including `#`.
     async fn range(&self) -> TextRange {
         TextRange(self.0.range.clone())
     }
@@ -129,7 +129,7 @@ object! {
 /// A tag.
 pub struct TagObject(pub TagId);
 
-/// A tag: a word with `#` in front, by which statuses are found. Tags that differ only in case or in the form of letters are one tag.
+/// A tag: a word with `#` in front, by which statuses are found. Tags that differ only in case or in Unicode compatibility forms (NFKC) are one tag.
 #[Object(name = "Tag")]
 impl TagObject {
     /// Global id, accepted by `node`. It depends on the name alone.
@@ -137,8 +137,8 @@ impl TagObject {
         self.0.global().into()
     }
 
-    /// Number of public statuses that have the tag, the same for all viewers. Exact for the account that made the last change; statuses of an account that
-    /// becomes private or public follow within seconds. Only the newest 1,000,000 statuses are counted.
+    /// Number of public statuses that have the tag, the same for all viewers. An account that posts, edits or deletes a status sees the exact number in its
+    /// next request. If an account becomes private or public, the number is updated within seconds. Only the newest 1,000,000 statuses are counted.
     async fn statuses_count(&self, ctx: &Context<'_>) -> Result<u64> {
         Ok(Box::pin(request(ctx)?.loaders().tag_counts.load(self.0.clone())).await?)
     }
@@ -154,7 +154,7 @@ impl TagObject {
         Ok(Box::pin(request(ctx)?.loaders().followed_tags.load(self.0.clone())).await?)
     }
 
-    /// Name without the sign: compatibility forms replaced (NFKC), case folded. At most 100 code points.
+    /// Name without `#`: compatibility forms replaced (NFKC), case folded. At most 100 code points.
     async fn name(&self) -> &str {
         self.0.name()
     }
@@ -171,7 +171,10 @@ impl TagQuery {
     /// The tag with this name, whether or not a status has it. Null for a text that is not a tag.
     async fn tag(
         &self,
-        #[graphql(desc = "Name in any form, with or without its sign. At most 100 code points.")] name: String,
+        #[graphql(
+            desc = "Name, with or without `#`. Case and Unicode compatibility forms do not matter. At most 100 code points."
+        )]
+        name: String,
     ) -> Option<TagObject> {
         tag_name(&name).map(|name| TagObject(TagId::of_name(name)))
     }

@@ -66,9 +66,10 @@ pub struct GraphMutation;
 
 #[Object]
 impl GraphMutation {
-    /// Follows an account. On return its latest statuses are in the viewer's home timeline. Succeeds without a change if the viewer
-    /// follows it already. Following a private account creates a follow request instead, which is pending until the account accepts or rejects it.
-    /// Following oneself fails with `CANNOT_FOLLOW_SELF`. Requires a session.
+    /// Follows an account. On return its latest statuses are in the viewer's home timeline. Succeeds without a change if the viewer follows it already.
+    /// Following a private account creates a follow request instead, which is pending until the account accepts or rejects it. An account follows at most
+    /// 10,000 others and has at most 1,000 pending follow requests; one more fails with `LIMIT_REACHED`. Following oneself fails with `CANNOT_FOLLOW_SELF`.
+    /// Requires a session.
     async fn follow_user(
         &self,
         ctx: &Context<'_>,

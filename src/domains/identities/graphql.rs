@@ -36,17 +36,16 @@ impl IdentityObject {
 struct ProvisionUserInput {
     /// Id of the account in the other system: 1 to 200 visible ASCII characters, case-sensitive.
     external_id: String,
-    /// Login: 1 to 30 letters A-Z, digits and underscores. Default for a new account: the letters, digits and underscores of `externalId`, at most 24,
-    /// or `user`; followed by an underscore and five characters if it is taken. For an existing account, another login is a change as by `changeLogin`,
-    /// at most two in 30 days (`LIMIT_REACHED`).
+    /// Login: 1 to 30 letters A-Z and a-z, digits and underscores. Default for a new account: the letters, digits and underscores of `externalId`, at most 24,
+    /// or `user`; followed by an underscore and five characters if it is taken. For an existing account, another login is a change as by `changeLogin`, at most
+    /// two in 30 days (`LIMIT_REACHED`).
     login: Option<String>,
     /// Display name: 1 to 50 grapheme clusters. Default for a new account: the login.
     name: Option<String>,
     /// Mail address. Null removes the confirmed and the pending one. An address that is confirmed or pending already stays as it is.
     email: MaybeUndefined<String>,
-    /// Whether `email` is confirmed, or the pending address if `email` is omitted. Fails with `EMAIL_TAKEN` if another account has confirmed the
-    /// address. Default: false, then a link is sent to the address, which is pending until `confirmEmail` confirms it. An account's confirmed address
-    /// stays confirmed.
+    /// True confirms `email`, or the pending address if `email` is omitted. Fails with `EMAIL_TAKEN` if another account has confirmed the address. False, the
+    /// default: a link is sent to the address, which is pending until `confirmEmail` confirms it. An account's confirmed address stays confirmed.
     is_email_confirmed: Option<bool>,
     /// URL of the avatar: absolute https without a user name and a password, at most 2,000 bytes. Null clears it.
     avatar_url: MaybeUndefined<String>,
@@ -59,8 +58,8 @@ payload! {
     {
         /// The account. Null if there are user errors, and in a repeated result if it was deleted since.
         user: UserObject,
-        /// Whether the request has created the account. True in exactly one of all results of an account, however many requests run at once; a repeated
-        /// request with the same idempotency key returns it again. Null if there are user errors.
+        /// Whether the request has created the account. True for exactly one request for each account, also among concurrent requests. A repeated request with
+        /// the same idempotency key returns the same value. Null if there are user errors.
         was_created: bool,
     }
     /// Result of `provisionUser`.
@@ -72,7 +71,8 @@ payload! {
 struct IssueSessionInput {
     /// Id of the account in the other system. An unknown one fails with `NOT_FOUND`.
     external_id: String,
-    /// Maximum lifetime of the session in seconds: 60 to the maximum of the server, which is the default. A session that is not used ends sooner.
+    /// Maximum lifetime of the session in seconds: 60 to the maximum of the server, which is the default. An idle session ends earlier, after the server's idle
+    /// timeout.
     ttl_seconds: Option<i32>,
     /// User-Agent of the device that gets the session, for `Session.userAgent`. Null if omitted.
     user_agent: Option<String>,
@@ -84,7 +84,7 @@ struct IssueSessionInput {
 struct IssuedSessionObject {
     /// The session's access token, to send as `Authorization: Bearer TOKEN`. It is returned only once.
     token: String,
-    /// Latest time at which the session ends. A session that is not used ends sooner.
+    /// Latest time at which the session ends. An idle session ends earlier, after the server's idle timeout.
     expires_at: DateTime,
     /// Account of the session.
     user: UserObject,
@@ -126,9 +126,9 @@ pub struct IdentityMutation;
 
 #[Object]
 impl IdentityMutation {
-    /// Creates the account of a user of another system, or updates it. An external id identifies one account. The account has no password: its user
-    /// gets sessions by `issueSession`, or sets a password by `requestPasswordReset`. If any field is refused, nothing changes. Requires a server key
-    /// with the scope `users`.
+    /// Creates the account with this external id, or updates it. An external id identifies one account. The account has no password: its user gets sessions by
+    /// `issueSession`, or sets a password by `requestPasswordReset`. If any field is refused, nothing changes. Requires a server key of a backend, with the
+    /// scope `users`.
     async fn provision_user(
         &self,
         ctx: &Context<'_>,
@@ -137,8 +137,8 @@ impl IdentityMutation {
         Some(Box::pin(provision(ctx, input)).await)
     }
 
-    /// Begins a session for an account of another system, to be handed to a device of its user. Each call begins another one. Requires a server key with the
-    /// scope `act`.
+    /// Creates a session for the account with this external id, to be handed to a device of its user. Each call creates another session. Requires a server key
+    /// of a backend, with the scope `act`.
     async fn issue_session(
         &self,
         ctx: &Context<'_>,
@@ -147,8 +147,8 @@ impl IdentityMutation {
         Some(Box::pin(issue(ctx, input)).await)
     }
 
-    /// Ends the sessions of an account of another system and revokes its JWTs, or revokes single JWTs. The ended sessions and the revoked JWTs are
-    /// refused on return, and their WebSockets and event streams end within a second. Requires a server key with the scope `users`.
+    /// Ends the sessions of the account with this external id and revokes its JWTs, or revokes single JWTs. The ended sessions and the revoked JWTs are refused
+    /// on return, and their WebSockets and event streams end within a second. Requires a server key of a backend, with the scope `users`.
     async fn revoke_sessions(
         &self,
         ctx: &Context<'_>,

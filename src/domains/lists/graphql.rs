@@ -63,7 +63,8 @@ impl UserListObject {
         Ok(List(tags.iter().cloned().map(TagObject).collect()))
     }
 
-    /// Statuses of the members, and public statuses of all accounts that have a tag of the list and are no replies, newest first.
+    /// Statuses and reposts of the members, and public statuses that have a tag of the list, from all accounts, except replies. Newest first. Replies of
+    /// members are shown if they are by the viewer, or to the viewer, their own author or a member.
     async fn timeline(&self) -> Timeline {
         Timeline::List(self.0.id)
     }
@@ -178,7 +179,7 @@ struct RemoveUserFromListInput {
 
 payload! {
     {
-        /// The new list. Null if there are user errors.
+        /// The new list. Null if there are user errors, and in a repeated result if the list was deleted since.
         user_list: UserListObject,
     }
     /// Result of `createUserList`. If a request is repeated with its idempotency key after its list was deleted, `userList` is null and `userErrors`

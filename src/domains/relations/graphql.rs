@@ -88,8 +88,8 @@ pub struct RelationMutation;
 
 #[Object]
 impl RelationMutation {
-    /// Mutes an account: its statuses no longer appear in the viewer's home timeline, lists, live streams and promoted entries. Its profile, its
-    /// statuses by id, and its comments stay visible. Only the viewer can know of the mute. Requires a session.
+    /// Mutes an account: its statuses no longer appear in the viewer's home timeline, timelines of lists and tags, mentions, live streams and promoted entries.
+    /// Its profile, its statuses by id, and its comments stay visible. Only the viewer can know of the mute. Requires a session.
     async fn mute_user(
         &self,
         ctx: &Context<'_>,

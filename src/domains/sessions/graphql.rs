@@ -87,7 +87,7 @@ impl SessionQuery {
 struct NewSessionObject {
     /// The session's access token, to send as `Authorization: Bearer TOKEN`. It is returned only once.
     token: String,
-    /// Latest time at which the session ends. A session that is not used ends sooner.
+    /// Latest time at which the session ends. An idle session ends earlier, after the server's idle timeout.
     expires_at: DateTime,
     /// Token of this device, valid for 90 days. Store it beyond the end of the session, in place of an earlier one, and send it as `deviceToken` with
     /// the next `logIn` of this account: failed log-ins from elsewhere then never lock this device out. It gives no access.
@@ -197,7 +197,8 @@ impl SessionMutation {
         Some(made.await)
     }
 
-    /// Ends the current session. Requires a session: fails with `FORBIDDEN` for a server key.
+    /// Ends the current session. Requires a session: for a viewer with a JWT or a server key of a backend, the request fails with the error code `FORBIDDEN` in
+    /// `errors`, not in `userErrors`.
     async fn log_out(&self, ctx: &Context<'_>) -> Option<Result<LogOutPayload>> {
         let ended = async {
             let request = request(ctx)?;

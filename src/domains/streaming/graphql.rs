@@ -74,8 +74,8 @@ macro_rules! status_event {
 status_event! {
     /// A status was posted that the viewer can see.
     StatusPosted, "The status.";
-    /// The text of a status was changed. Sent to every stream that contained the status before or contains it now: replace the displayed status that has
-    /// this id. A stream with a filter may not contain the status any more.
+    /// The text of a status was changed. Sent to every stream that contained the status before or contains it now: replace the displayed status that has this
+    /// id. In `statusEvents`, the new text may no longer match the filter of the stream: this is then the last event of the status.
     StatusEdited, "The status at delivery.";
 }
 
@@ -140,7 +140,7 @@ impl StatusDeleted {
         self.0.clone()
     }
 
-    /// Id of the deleted status.
+    /// Id of the status.
     async fn status_id(&self) -> ID {
         self.1.global().into()
     }
@@ -234,8 +234,8 @@ comment_event! {
 /// A comment was deleted.
 pub(super) struct CommentDeleted(String, ids::CommentId, u64);
 
-/// A comment was deleted, by itself or with all comments below it. A comment that is deleted without its replies remains in the thread
-/// without its text and author while it has replies.
+/// A comment was deleted, alone or with all comments below it. A comment that is deleted without its replies remains in the thread without its text and author
+/// while it has replies.
 #[Object]
 impl CommentDeleted {
     /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
@@ -381,12 +381,15 @@ impl StreamSubscription {
         events(ctx, service::list(request(ctx)?.clone(), &list_id, after.as_deref()), StatusEvent::of).await
     }
 
-    /// The public stream: statuses of all accounts that match a filter, and deletions of statuses that were sent.
+    /// The public stream: public statuses of public accounts that match a filter, and their edits and deletions.
     async fn status_events(
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Filter: exactly one of its fields.")] filter: StatusFilter,
-        #[graphql(desc = "Identifier of a sample: the same identifier selects the same statuses. At most 64 bytes.")] identifier: Option<String>,
+        #[graphql(
+            desc = "Only with the filter `sample`. The same identifier selects the same sample. Default: empty. At most 64 bytes."
+        )]
+        identifier: Option<String>,
         #[graphql(desc = "Cursor of an event, or `statusEventsSyncCursor`, to resume after. Default: now.")] after: Option<
             String,
         >,
@@ -399,7 +402,8 @@ impl StreamSubscription {
     async fn tag_timeline_events(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Name of the tag in any form, with or without its sign.")] name: String,
+        #[graphql(desc = "Name of the tag, with or without `#`. Case and Unicode compatibility forms do not matter.")]
+        name: String,
         #[graphql(desc = "Cursor of an event, or `syncCursor` of the tag's timeline, to resume after. Default: now.")]
         after: Option<String>,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {

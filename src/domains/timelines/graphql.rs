@@ -230,13 +230,15 @@ pub struct TimelineQuery;
 
 #[Object]
 impl TimelineQuery {
-    /// Statuses of other accounts that mention the viewer and that the viewer can see, newest first. The newest 100,000 are kept. Null without a session.
+    /// Statuses of other accounts that mention the viewer and that the viewer can see, newest first. Statuses of accounts that the viewer mutes are left out.
+    /// The newest 100,000 are kept. Null without a session.
     async fn viewer_mentions(&self, ctx: &Context<'_>) -> Option<Result<Timeline>> {
         let viewer = request(ctx).map(|request| request.viewer_id()).transpose()?;
         Some(viewer.map(|viewer| Timeline::index(ctx, IndexTimeline::Mentions(viewer))))
     }
 
-    /// Home timeline of the viewer: statuses and reposts of the viewer and of followed accounts, and public statuses with followed tags. Requires a session.
+    /// Home timeline of the viewer: statuses and reposts of the viewer and of followed accounts, and public statuses with followed tags. Replies are shown if
+    /// they are by the viewer, or to the viewer, their own author or a followed account. Requires a session.
     async fn home_timeline(&self, ctx: &Context<'_>) -> Option<Result<Timeline>> {
         let owner = request(ctx).and_then(|request| Ok(request.viewer()?.user));
         Some(owner.map(Timeline::Home))

@@ -220,7 +220,8 @@ object! {
         Ok(List(Box::pin(statuses::pinned_statuses(ctx, self.0.id)).await?))
     }
 
-    /// Statuses of this account, newest first, and on request its reposts at their own times. A cursor is valid for one choice of the two arguments only.
+    /// Statuses of this account, newest first, and with `includeReposts` its reposts, each at the time of the repost. A cursor is valid only with the same
+    /// values of both arguments.
     async fn profile_timeline(
         &self,
         #[graphql(desc = "Whether replies are included. Default: true.")] include_replies: Option<bool>,
@@ -303,11 +304,11 @@ impl UserQuery {
 /// Input of `signUp`.
 #[derive(InputObject)]
 pub struct SignUpInput {
-    /// Login: 1 to 30 letters A-Z, digits and underscores. Unique, ignoring case; displayed as written. A taken login fails with `LOGIN_TAKEN`.
+    /// Login: 1 to 30 letters A-Z and a-z, digits and underscores. Unique, ignoring case; displayed as written. A taken login fails with `LOGIN_TAKEN`.
     pub login: String,
     /// Display name: 1 to 50 grapheme clusters.
     pub name: String,
-    /// Password: 8 to 128 characters without a space at either end. Stored as a hash.
+    /// Password: 8 to 128 grapheme clusters without a space at either end. Stored as a hash.
     pub password: String,
     /// Mail address. A link is sent to it, and it is pending until `confirmEmail` confirms it. Whether another account has it does not change the
     /// response.
@@ -328,7 +329,7 @@ struct UpdateProfileInput {
     /// Biography: at most 160 grapheme clusters. Null or an empty string clears it.
     bio: MaybeUndefined<String>,
     /// Whether the account is private: only its followers and friends see its statuses, its followers and the accounts that it follows. Null or omitted: no
-    /// change. An account that becomes public accepts all follow requests, the oldest first.
+    /// change. An account that becomes public accepts all follow requests, the oldest first. A request from an account that follows 10,000 others is dropped.
     is_private: Option<bool>,
     /// Location: 1 to 60 grapheme clusters. Null clears it.
     location: MaybeUndefined<String>,

@@ -218,7 +218,7 @@ pub(super) fn new_password(text: &str, field: &'static str) -> Result<String, Us
 
 /// Checks a login that the input has in `login`.
 pub(super) fn check_login(login: &str) -> Result<(), UserError> {
-    let message = || format!("A login is 1 to {LOGIN_MAX} letters A-Z, digits and underscores.");
+    let message = || format!("A login is 1 to {LOGIN_MAX} letters A-Z and a-z, digits and underscores.");
     if is_login(login) { Ok(()) } else { Err(UserError::new(UserErrorCode::InvalidLogin, message(), &["login"])) }
 }
 

@@ -85,10 +85,10 @@ impl AdObject {
         Ok(found.map(CampaignObject))
     }
 
-    /// Performance report.
+    /// Performance report: totals over the lifetime of the ad, and the last days.
     async fn report(
         &self,
-        #[graphql(desc = "Number of days up to today, in UTC. Default: 30. Maximum: 366.")] days: Option<i32>,
+        #[graphql(desc = "Number of entries of `days`, up to today in UTC. Default: 30. Maximum: 366.")] days: Option<i32>,
     ) -> Result<AdReport> {
         Ok(AdReport::new(self.0.clone(), self::days(days)?))
     }

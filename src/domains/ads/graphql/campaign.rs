@@ -42,7 +42,7 @@ impl CampaignObject {
         self.0.campaign.id.global().into()
     }
 
-    /// Name: 1 to 100 grapheme clusters, not unique. Readers of a status that it promotes see it as `promotion.campaignName`.
+    /// Name: 1 to 100 grapheme clusters, not unique. Readers of a status that the campaign promotes see the name as `promotion.campaignName`.
     async fn name(&self) -> Text<'_> {
         Text(&self.0.campaign.name)
     }
@@ -94,7 +94,7 @@ impl CampaignObject {
         Ok(self.0.campaign.daily.map(remaining))
     }
 
-    /// Start. Null if the campaign started at its creation.
+    /// Start. Null if no start is set.
     async fn starts_at(&self) -> Option<DateTime> {
         self.0.campaign.starts.map(DateTime)
     }
@@ -145,10 +145,10 @@ impl CampaignObject {
         Box::pin(page_of_ads(request(ctx)?, self.0.campaign.id, PageArgs { first, after, last, before })).await
     }
 
-    /// Performance report.
+    /// Performance report: totals over the lifetime of the campaign, and the last days.
     async fn report(
         &self,
-        #[graphql(desc = "Number of days up to today, in UTC. Default: 30. Maximum: 366.")] days: Option<i32>,
+        #[graphql(desc = "Number of entries of `days`, up to today in UTC. Default: 30. Maximum: 366.")] days: Option<i32>,
     ) -> Result<CampaignReport> {
         Ok(CampaignReport::new(self.0.clone(), self::days(days)?))
     }

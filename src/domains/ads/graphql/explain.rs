@@ -13,13 +13,13 @@ schema_enum! {
 /// Eligibility of a campaign for an ad request now.
 #[derive(SimpleObject)]
 struct AdExplanation {
-    /// Whether one of its ads is eligible.
+    /// Whether one of the campaign's ads is eligible.
     eligible: bool,
-    /// All reasons why it is not eligible. Empty if it is.
+    /// All reasons why the campaign is not eligible. Empty if the campaign is eligible.
     reasons: Vec<IneligibilityReason>,
-    /// Rank among the eligible campaigns, from 1. Null if it is not eligible, or ranks below a thousand others.
+    /// Rank among the eligible campaigns, from 1. Null if the campaign is not eligible, or ranks below a thousand others.
     rank: Option<u64>,
-    /// Expected revenue of a thousand impressions of its best ad in the slot. Null if it has no ad in the slot.
+    /// Expected revenue of a thousand impressions of the campaign's best ad in the slot. Null if the campaign has no ad in the slot.
     ecpm: Option<Decimal>,
 }
 

@@ -28,7 +28,7 @@ impl From<FrequencyCapInput> for CapDraft {
 /// Input of `createCampaign`. Amounts of money have at most six decimals and are more than 0 and at most 9,000,000.
 #[derive(InputObject)]
 struct CreateCampaignInput {
-    /// Name: 1 to 100 grapheme clusters. Several campaigns may have the same name. Readers of a status that it promotes see it.
+    /// Name: 1 to 100 grapheme clusters. Several campaigns may have the same name. Readers of a status that the campaign promotes see the name.
     name: String,
     /// Total budget.
     budget: Decimal,
@@ -41,7 +41,7 @@ struct CreateCampaignInput {
     /// Keywords: at most 250 words or phrases of 1 to 80 grapheme clusters, compared whole, ignoring case and the amount of white space. A page must
     /// have at least one of them; a campaign without keywords matches every page. Ads of a campaign with keywords are not shown in feeds.
     keywords: Option<Vec<String>>,
-    /// Frequency cap. A campaign with a cap is only shown for ad requests with a `visitorId`.
+    /// Frequency cap. A website shows a campaign with a cap only for ad requests with a `visitorId`. For promoted statuses, the cap counts by account.
     frequency_cap: Option<FrequencyCapInput>,
     /// Pacing of the daily budget. Default: `EVEN`.
     pacing: Option<Pacing>,
@@ -148,7 +148,7 @@ payload! {
 
 payload! {
     {
-        /// The new ad. Null if there are user errors.
+        /// The new ad. Null if there are user errors, and in a repeated result if the ad was removed since.
         ad: AdObject,
     }
     /// Result of `createAd`. If a request is repeated with its idempotency key after its ad was removed, `ad` is null and `userErrors` is empty.

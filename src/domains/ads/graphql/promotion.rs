@@ -52,8 +52,8 @@ pub struct RecordMutation;
 
 #[Object]
 impl RecordMutation {
-    /// Reports promoted statuses that were visible to the viewer. Only this counts and charges their impressions. Requires a session of the account
-    /// that read them.
+    /// Reports promoted statuses that were visible to the viewer. Only `recordImpressions` counts and charges impressions of promoted statuses. Requires a
+    /// session of the account that read them.
     async fn record_impressions(
         &self,
         ctx: &Context<'_>,

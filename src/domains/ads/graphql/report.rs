@@ -102,7 +102,7 @@ impl CampaignReport {
     }
 }
 
-/// Report of a campaign: totals and days. All numbers are exact except `reach`, which is an estimate and not available for ads.
+/// Report of a campaign: lifetime totals, and the last days. All numbers are exact except `reach`, which is an estimate and not available for ads.
 #[Object]
 impl CampaignReport {
     /// Totals of all days.
@@ -111,7 +111,8 @@ impl CampaignReport {
         Totals(self.whole)
     }
 
-    /// Number of distinct visitors, of those with a `visitorId`. An estimate, usually within 1 %.
+    /// Number of distinct visitors: values of `visitorId` on websites, accounts for promoted statuses. Requests without `visitorId` are not counted. An
+    /// estimate, usually within 1 %.
     async fn reach(&self, ctx: &Context<'_>) -> Result<u64> {
         let reach = Box::pin(service::reach(&request(ctx)?.loaders(), &self.campaign.campaign, [None])).await?;
         Ok(reach.into_iter().sum())
@@ -180,7 +181,8 @@ impl DayCounts {
 struct CampaignDay {
     #[graphql(flatten)]
     counts: DayCounts,
-    /// Number of distinct visitors of the day. An estimate.
+    /// Number of distinct visitors of the day: values of `visitorId` on websites, accounts for promoted statuses. Requests without `visitorId` are not counted.
+    /// An estimate, usually within 1 %.
     reach: u64,
 }
 
@@ -199,7 +201,7 @@ impl AdReport {
     }
 }
 
-/// Report of an ad: totals and days. All numbers are exact.
+/// Report of an ad: lifetime totals, and the last days. All numbers are exact.
 #[Object]
 impl AdReport {
     /// Totals of all days.

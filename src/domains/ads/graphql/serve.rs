@@ -67,7 +67,7 @@ impl AdImpression {
 /// An ad as a page shows it.
 #[derive(SimpleObject)]
 struct ShownAd {
-    /// Global id, accepted by `node`.
+    /// Global id of the `Ad`. `node` returns the ad to its owner only.
     id: ID,
     /// Slot on the page.
     slot: Slot,
@@ -125,9 +125,9 @@ impl ServeMutation {
         Some(Box::pin(serve(ctx, input)).await)
     }
 
-    /// Counts a click and returns the destination URL. Only the first click of an impression is valid. Clicks above the limits for
-    /// invalid traffic of a visitor, an address or a website are invalid. A forged token, or one older than an hour, fails with `INVALID_TOKEN`.
-    /// `clickUrl` also redirects late clicks, without counting them. A token becomes invalid two hours after its signing key was replaced.
+    /// Counts a click and returns the destination URL. Only the first click of an impression is valid. Clicks above the limits for invalid traffic of a
+    /// visitor, an address or a website are invalid. A forged token, or one older than an hour, fails with `INVALID_TOKEN`. `clickUrl` also redirects late
+    /// clicks. They count as invalid (`LATE`) and cost nothing. A token becomes invalid two hours after its signing key was replaced.
     async fn click_ad(
         &self,
         ctx: &Context<'_>,

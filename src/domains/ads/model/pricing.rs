@@ -6,9 +6,9 @@ use crate::domains::ads::model::Money;
 named_enum! {
     /// Pricing model.
     pub enum Pricing {
-        /// Cost per thousand impressions: each impression costs exactly a thousandth of the bid.
+        /// Cost per thousand impressions. Each impression costs a thousandth of the bid or, in a second-price auction, at most that.
         Cpm = "CPM",
-        /// Cost per click. The bid is reserved at the impression and released if nobody clicks within an hour.
+        /// Cost per click. The price, at most the bid, is reserved at the impression and released if nobody clicks within an hour.
         Cpc = "CPC",
     }
 }

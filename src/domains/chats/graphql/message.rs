@@ -74,7 +74,8 @@ object! {
         Box::pin(find_account(request(ctx)?, self.0.row.subject)).await
     }
 
-    /// The text message that this one replies to. Null if it replies to none, if it is deleted or hidden, and if the viewer cannot read the other message.
+    /// The text message that this one replies to. Null if this message is no reply, is deleted or is hidden, and if the viewer cannot read the message that it
+    /// replies to.
     async fn reply_to(&self, ctx: &Context<'_>) -> Result<Option<Self>> {
         let Some(sequence) = self.0.row.reply_to.filter(|_| !self.0.is_hidden) else { return Ok(None) };
         let id = ChatMessageId { chat: self.0.id.chat, sequence };
@@ -105,18 +106,18 @@ impl MessageReaction {
         &self.emoji
     }
 
-    /// Number of members that have reacted with it.
+    /// Number of members that have reacted with this emoji.
     async fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether the viewer has reacted with it.
+    /// Whether the viewer has reacted with this emoji.
     async fn viewer_has_reacted(&self, ctx: &Context<'_>) -> Result<bool> {
         let key = (self.id, self.emoji.clone());
         Ok(Box::pin(request(ctx)?.loaders().chat_reactions.load(key)).await?)
     }
 
-    /// Accounts that have reacted with it, the newest reaction first, without those that the viewer cannot see.
+    /// Accounts that have reacted with this emoji, the newest reaction first, without those that the viewer cannot see.
     async fn reactors(
         &self,
         ctx: &Context<'_>,

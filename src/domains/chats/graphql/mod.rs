@@ -62,7 +62,7 @@ object! {
         /// Sequence number of the newest message. 0 if there is none.
         "newestSequence" newest_sequence: u64 = view.newest;
 
-        /// State of the chat for the viewer: `REQUEST` until `acceptChatRequest`, then `ACTIVE`.
+        /// State of the chat for the viewer.
         "viewerState" viewer_state: ChatState = view.state();
 
         /// Whether the viewer has archived the chat.
@@ -74,7 +74,8 @@ object! {
         Box::pin(find_account(request(ctx)?, self.0.peer_id())).await
     }
 
-    /// Number of days after which a message that all members have seen is deleted: 0 to 365. Null if messages are kept.
+    /// Number of days after which a message that all members have seen is deleted: 0 to 365. The setting of the chat, or else that of the server. Null if
+    /// messages are not deleted by age.
     async fn days_after_seen(&self, ctx: &Context<'_>) -> Result<Option<u64>> {
         Ok(self.0.days.or(request(ctx)?.app.config().messages_days_after_seen))
     }
@@ -101,7 +102,7 @@ object! {
         Ok(until.map(DateTime))
     }
 
-    /// Membership of the viewer.
+    /// Membership of the viewer. Never null: only members can read a chat.
     async fn viewer_member(&self, ctx: &Context<'_>) -> Result<Option<ChatMemberObject>> {
         let viewer = request(ctx)?.viewer_id();
         Ok(viewer.map(|viewer| ChatMemberObject(service::member_of(viewer, &self.0))))
@@ -270,8 +271,8 @@ impl ChatQuery {
         Some(Box::pin(page_of_chats(ctx, PageArgs { first, after, last, before }, filter.unwrap_or_default())).await)
     }
 
-    /// Chat requests of the viewer, the latest activity first: chats that the viewer has neither accepted nor declined. At most 500: a new one declines the
-    /// oldest. Requires a session.
+    /// Chat requests of the viewer, the latest activity first: chats that the viewer has neither accepted nor declined. A chat is a request if it comes from an
+    /// account that the viewer does not follow and that is no friend. At most 500: a new one declines the oldest. Requires a session.
     async fn viewer_chat_requests(
         &self,
         ctx: &Context<'_>,

@@ -128,8 +128,18 @@ struct RenameChatInput {
 struct SetChatRetentionInput {
     /// Id of a direct chat of the viewer, or of a group that the viewer owns.
     chat_id: ID,
-    /// Number of days after which a message that all members have seen is deleted: 0 to 365. Null for the setting of the server.
+    /// Number of days after which a message that all members have seen is deleted: 0 to 365. Null: the server's setting applies.
     days_after_seen: Option<i32>,
+}
+
+payload! {
+    {
+        /// The new group. Null if there are user errors, and in a repeated result if the viewer has left the group since.
+        chat: ChatObject,
+    }
+    /// Result of `createGroupChat`. If a request is repeated with its idempotency key after the viewer has left the group, `chat` is null and
+    /// `userErrors` is empty.
+    CreateGroupChatPayload;
 }
 
 payload! {
@@ -139,9 +149,6 @@ payload! {
     }
     /// Result of `startDirectChat`.
     StartDirectChatPayload;
-    /// Result of `createGroupChat`. If a request is repeated with its idempotency key after the viewer has left the group, `chat` is null and
-    /// `userErrors` is empty.
-    CreateGroupChatPayload;
     /// Result of `addChatMembers`.
     AddChatMembersPayload;
     /// Result of `removeChatMember`.
@@ -214,9 +221,9 @@ impl ChatMutation {
         Some(Box::pin(create(ctx, input)).await)
     }
 
-    /// Sends a text message. After the response all members can read it. In a direct chat, fails with `FORBIDDEN` while a block separates the two accounts,
-    /// and if the other account accepts no chats from the viewer and has not seen the chat; and with `LIMIT_REACHED` for the fourth message before the other
-    /// account has accepted the chat. Requires a session.
+    /// Sends a text message. After the response all members can read it. In a direct chat, fails with `FORBIDDEN` while a block separates the two accounts, and
+    /// if the other account accepts no chats from the viewer and has not received a message of this chat yet; and with `LIMIT_REACHED` for the fourth message
+    /// before the other account has accepted the chat. Requires a session.
     async fn send_message(
         &self,
         ctx: &Context<'_>,

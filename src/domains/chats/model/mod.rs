@@ -65,7 +65,7 @@ named_enum! {
 named_enum! {
     /// State of a chat for the viewer.
     pub enum ChatState {
-        /// Accepted, or started by the viewer.
+        /// The viewer has started or accepted the chat, or received it from a friend or an account that the viewer follows.
         Active = "active",
         /// A chat request: the viewer has neither accepted nor declined it.
         Request = "request",
@@ -85,13 +85,13 @@ named_enum! {
 }
 
 named_enum! {
-    /// Who may start a chat with an account, or add it to a group.
+    /// Who may start a chat with an account, or add the account to a group.
     pub enum WhoMayWrite {
         /// Every account.
         Everyone = "everyone",
-        /// Accounts that it follows, and its friends.
+        /// Accounts that the account follows, and its friends.
         Followed = "followed",
-        /// Its friends.
+        /// Friends of the account.
         Friends = "friends",
         /// Nobody.
         Nobody = "nobody",

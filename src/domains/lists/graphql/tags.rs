@@ -12,7 +12,7 @@ use async_graphql::{Context, ID, InputObject, Object, Result};
 struct AddTagToListInput {
     /// Id of a list of the viewer.
     list_id: ID,
-    /// Name of the tag in any form, with or without its sign.
+    /// Name of the tag, with or without `#`. Case and Unicode compatibility forms do not matter.
     name: String,
 }
 
@@ -21,7 +21,7 @@ struct AddTagToListInput {
 struct RemoveTagFromListInput {
     /// Id of a list of the viewer.
     list_id: ID,
-    /// Name of the tag in any form, with or without its sign.
+    /// Name of the tag, with or without `#`. Case and Unicode compatibility forms do not matter.
     name: String,
 }
 

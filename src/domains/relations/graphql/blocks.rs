@@ -95,8 +95,9 @@ impl BlockMutation {
         Some(change_relation(ctx, &input.user_id, block).await.map(Into::into))
     }
 
-    /// Ends the viewer's block of an account. Each account can see the other again. Follows, friendships, requests and list memberships
-    /// that the block ended are not restored. Succeeds without a change if there is no block. Requires a session.
+    /// Ends the viewer's block of an account. The account can see the viewer again, and the viewer can see its statuses, followers and followed accounts again,
+    /// unless the account is private or blocks the viewer. Follows, friendships, requests and list memberships that the block ended are not restored. Succeeds
+    /// without a change if there is no block. Requires a session.
     async fn unblock_user(
         &self,
         ctx: &Context<'_>,

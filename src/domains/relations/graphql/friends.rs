@@ -151,8 +151,10 @@ pub struct FriendMutation;
 
 #[Object]
 impl FriendMutation {
-    /// Requests the friendship of an account. If that account has requested it already, both are friends on return, and each follows the other.
-    /// Succeeds without a change among friends, and if the request is already pending. Requires a session.
+    /// Requests the friendship of an account. If that account has requested it already, both are friends on return, and each follows the other; an account that
+    /// follows 10,000 others becomes a friend without the follow. Succeeds without a change among friends, and if the request is already pending. Fails with
+    /// `LIMIT_REACHED` if the two would become friends and one of them has 5,000 friends, and if the viewer has sent 1,000 requests that are pending. Requires
+    /// a session.
     async fn request_friend(
         &self,
         ctx: &Context<'_>,
@@ -165,8 +167,9 @@ impl FriendMutation {
         Some(change_relation(ctx, &input.user_id, change).await.map(Into::into))
     }
 
-    /// Accepts the friend request of an account. On return both are friends, and each follows the other. Succeeds without a change among friends;
-    /// fails with `NOT_FOUND` if there is no request. Requires a session.
+    /// Accepts the friend request of an account. On return both are friends, and each follows the other; an account that follows 10,000 others becomes a friend
+    /// without the follow. Succeeds without a change among friends. Fails with `NOT_FOUND` if there is no request, and with `LIMIT_REACHED` if one of the
+    /// accounts has 5,000 friends. Requires a session.
     async fn accept_friend_request(
         &self,
         ctx: &Context<'_>,

@@ -9,7 +9,7 @@ use async_graphql::{Context, ID, InputObject, Object, Result};
 struct ChangePasswordInput {
     /// Current password of the viewer. A wrong one fails with `WRONG_CREDENTIALS`.
     current_password: String,
-    /// New password: 8 to 128 characters without a space at either end. Stored as a hash.
+    /// New password: 8 to 128 grapheme clusters without a space at either end. Stored as a hash.
     new_password: String,
     /// Device token of the current device. The result has a new one to replace it.
     device_token: Option<String>,

@@ -8,9 +8,9 @@ use async_graphql::{Context, InputObject, Object, Result};
 /// Input of `resetPassword`.
 #[derive(InputObject)]
 struct ResetPasswordInput {
-    /// Token of the link in the message.
+    /// Token of the link in the email.
     token: String,
-    /// New password: 8 to 128 characters without a space at either end. Stored as a hash.
+    /// New password: 8 to 128 grapheme clusters without a space at either end. Stored as a hash.
     new_password: String,
 }
 

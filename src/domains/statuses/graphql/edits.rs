@@ -31,7 +31,7 @@ pub struct EditMutation;
 #[Object]
 impl EditMutation {
     /// Changes the text of a status of the viewer, and nothing else. Everyone who can see the status can see all versions of it. A status can be edited 50
-    /// times. Succeeds without a change if the status has this text. Requires a session.
+    /// times; one more edit fails with `LIMIT_REACHED`. Succeeds without a change if the status has this text. Requires a session.
     async fn edit_status(
         &self,
         ctx: &Context<'_>,

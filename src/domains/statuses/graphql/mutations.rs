@@ -78,7 +78,7 @@ struct UnlikeStatusInput {
 
 payload! {
     {
-        /// The new status. Null if there are user errors.
+        /// The new status. Null if there are user errors, and in a repeated result if the status was deleted since.
         status: StatusObject,
     }
     /// Result of `postStatus`. If a request is repeated with its idempotency key after its status was deleted, `status` is null and `userErrors` is

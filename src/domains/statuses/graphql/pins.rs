@@ -48,8 +48,8 @@ pub struct PinMutation;
 
 #[Object]
 impl PinMutation {
-    /// Pins a status of the viewer to its profile. An account pins at most 5 statuses. Succeeds without a change if the status is pinned already.
-    /// Requires a session.
+    /// Pins a status of the viewer to its profile. An account pins at most 5 statuses; one more fails with `LIMIT_REACHED`. Succeeds without a change if the
+    /// status is pinned already. Requires a session.
     async fn pin_status(
         &self,
         ctx: &Context<'_>,

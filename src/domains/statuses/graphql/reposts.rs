@@ -23,11 +23,18 @@ struct UndoRepostInput {
 
 payload! {
     {
-        /// The status after the change. Null if there are user errors, and if the viewer cannot see the status.
+        /// The status after the change. Null if there are user errors.
         status: StatusObject,
     }
     /// Result of `repostStatus`.
     RepostStatusPayload;
+}
+
+payload! {
+    {
+        /// The status after the change. Null if there are user errors, and if the viewer cannot see the status.
+        status: StatusObject,
+    }
     /// Result of `undoRepost`.
     UndoRepostPayload;
 }

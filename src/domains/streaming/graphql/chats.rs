@@ -115,7 +115,7 @@ impl MessageDeleted {
         self.2.chat.global().into()
     }
 
-    /// The chat at delivery.
+    /// The chat at delivery. Never null.
     async fn chat(&self) -> Option<ChatObject> {
         Some(ChatObject(self.1.clone()))
     }
@@ -149,7 +149,7 @@ impl SeenChanged {
         self.1.id.global().into()
     }
 
-    /// The chat at delivery.
+    /// The chat at delivery. Never null.
     async fn chat(&self) -> Option<ChatObject> {
         Some(ChatObject(self.1.clone()))
     }

@@ -50,14 +50,14 @@ async fn page_of_tags(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<Fo
 /// Input of `followTag`.
 #[derive(InputObject)]
 struct FollowTagInput {
-    /// Name of the tag in any form, with or without its sign.
+    /// Name of the tag, with or without `#`. Case and Unicode compatibility forms do not matter.
     name: String,
 }
 
 /// Input of `unfollowTag`.
 #[derive(InputObject)]
 struct UnfollowTagInput {
-    /// Name of the tag in any form, with or without its sign.
+    /// Name of the tag, with or without `#`. Case and Unicode compatibility forms do not matter.
     name: String,
 }
 

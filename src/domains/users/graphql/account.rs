@@ -82,7 +82,7 @@ impl AccountObject {
         Ok(List(identity.into_iter().map(IdentityObject).collect()))
     }
 
-    /// The account as others see it.
+    /// The profile of the account.
     async fn user(&self) -> UserObject {
         UserObject(self.user.clone())
     }

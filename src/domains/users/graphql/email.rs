@@ -20,7 +20,7 @@ struct ChangeEmailInput {
 /// Input of `confirmEmail`.
 #[derive(InputObject)]
 struct ConfirmEmailInput {
-    /// Token of the link in the message.
+    /// Token of the link in the email.
     token: String,
 }
 
@@ -74,9 +74,9 @@ pub struct EmailMutation;
 #[Object]
 impl EmailMutation {
     /// Requests another mail address for the viewer's account, or removes its addresses. A link is sent to the new address, which is pending until
-    /// `confirmEmail` confirms it; until then the confirmed address stays valid. A message about the request is sent to the confirmed address. A
-    /// request for the confirmed address drops the pending one. Whether another account has the address does not change the response. A wrong
-    /// password is counted as a failed log-in. Fails with `FORBIDDEN` if the account has no password. Requires a session.
+    /// `confirmEmail` confirms it; until then the confirmed address stays valid. An email about the request is sent to the confirmed address. A request for the
+    /// confirmed address drops the pending one. Whether another account has the address does not change the response. A wrong password is counted as a failed
+    /// log-in. Fails with `FORBIDDEN` if the account has no password. Requires a session.
     async fn change_email(
         &self,
         ctx: &Context<'_>,
@@ -108,7 +108,7 @@ impl EmailMutation {
         Some(Box::pin(sent).await)
     }
 
-    /// Sends a link that resets the password to a confirmed mail address. The response is the same whether or not an account has the address.
+    /// Sends a password-reset link to a confirmed mail address. The response is the same whether or not an account has the address.
     async fn request_password_reset(
         &self,
         ctx: &Context<'_>,

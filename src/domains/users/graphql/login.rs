@@ -8,7 +8,7 @@ use async_graphql::{Context, InputObject, Object, Result};
 /// Input of `changeLogin`.
 #[derive(InputObject)]
 struct ChangeLoginInput {
-    /// New login: 1 to 30 letters A-Z, digits and underscores. Unique, ignoring case; displayed as written. A taken login fails with `LOGIN_TAKEN`.
+    /// New login: 1 to 30 letters A-Z and a-z, digits and underscores. Unique, ignoring case; displayed as written. A taken login fails with `LOGIN_TAKEN`.
     login: String,
     /// Password of the viewer. A wrong one fails with `WRONG_CREDENTIALS`.
     password: String,
@@ -29,9 +29,10 @@ pub struct LoginMutation;
 
 #[Object]
 impl LoginMutation {
-    /// Changes the viewer's login, at most twice in 30 days, changes of case included. The previous login stays reserved for the account for 30 days:
-    /// `user` and `logIn` accept it meanwhile, and nobody else can take it. Texts that mention the account continue to do so. A `login` that equals
-    /// the current one, case included, changes nothing and is not counted. A wrong password is counted as a failed log-in. Requires a session.
+    /// Changes the viewer's login, at most twice in 30 days (`LIMIT_REACHED`), changes of case included. The previous login stays reserved for the account for
+    /// 30 days: `user` and `logIn` accept it meanwhile, and nobody else can take it. Texts that mention the account continue to do so. A `login` that equals
+    /// the current one, case included, changes nothing and is not counted. A wrong password is counted as a failed log-in. Fails with `FORBIDDEN` if the
+    /// account has no password. Requires a session.
     async fn change_login(
         &self,
         ctx: &Context<'_>,
