@@ -28,13 +28,14 @@ async fn a_visitor_id_never_matches_a_reader_account() {
     let (other, _) = promote(&ada, json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } }), json!({})).await;
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
     assert_eq!(record(&bob, &tokens(&edges)).await, 1);
-    let request = json!({ "campaignId": other, "slot": "IN_FEED", "visitorId": named });
-    let response = ada.run("WhyNot", request).await;
-    assert_eq!(
-        response["data"]["explainAd"]["reasons"],
-        json!([]),
-        "an explanation does not reveal the reader's cap: {response}"
-    );
+    for visitor in [json!(named), json!(null)] {
+        let response = ada.run("WhyNot", json!({ "campaignId": other, "slot": "IN_FEED", "visitorId": visitor })).await;
+        assert_eq!(
+            response["data"]["explainAd"]["reasons"],
+            json!([]),
+            "an explanation neither reveals nor evaluates the reader's cap: {response}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -23,7 +23,8 @@ named_enum! {
         DailyBudgetSpent = "daily_budget_spent",
         /// Pacing: the campaign is ahead of its daily budget's schedule.
         Paced = "paced",
-        /// The frequency cap is reached for the visitor, or the campaign has a frequency cap and the request has no `visitorId`.
+        /// The frequency cap is reached for the visitor, or the campaign has a frequency cap and the request has no `visitorId`. Not evaluated
+        /// for the slot `IN_FEED`, whose caps count by account.
         Capped = "capped",
         /// The page has none of the campaign's keywords.
         Keywords = "keywords",

@@ -58,6 +58,7 @@ impl Candidate {
     ) -> Vec<IneligibilityReason> {
         let is_ranked = |ad: &Ad| self.ads.iter().any(|(ranked, _)| ranked.id == ad.id);
         let has_gone = |ad: &Ad| ad.slot == Slot::InFeed && context.slot == Slot::InFeed && !is_ranked(ad);
+        let visitor_impressions = self.frequency.map(|seen| seen.count);
         let all: Vec<&Ad> = all.iter().copied().filter(|ad| !has_gone(ad)).collect();
         reasons_against(
             &self.campaign,
@@ -67,7 +68,8 @@ impl Candidate {
                 now: context.now,
                 slot: context.slot,
                 keywords_match: fits,
-                visitor_impressions: self.frequency.map(|seen| seen.count),
+                // The visitors of promoted statuses are accounts. Only an explanation has none, and evaluates no cap.
+                visitor_impressions: visitor_impressions.or((context.slot == Slot::InFeed).then_some(0)),
             },
         )
     }
