@@ -66,7 +66,7 @@ impl ChosenAudience {
         }
     }
 
-    /// The audience of this kind; `None` for a list without its id, and for an id of another kind.
+    /// The audience of this kind; `None` for the kind `List` without an id, and for another kind with one.
     pub const fn of(kind: AudienceKind, list: Option<UserListId>) -> Option<Self> {
         match (kind, list) {
             (AudienceKind::Public, None) => Some(Self::Public),
@@ -77,7 +77,7 @@ impl ChosenAudience {
         }
     }
 
-    /// Parses the stored form: the kind, and the list or an empty text. `None` if that is no audience.
+    /// Parses the stored form: the kind (`Public` if missing), and the list or an empty text. `None` if they form no audience.
     pub fn parse(kind: Option<&str>, list: Option<&str>) -> Option<Self> {
         let list = list.filter(|list| !list.is_empty()).map(|list| list.parse().map(UserListId)).transpose().ok()?;
         Self::of(kind.map_or(Some(AudienceKind::Public), AudienceKind::from_name)?, list)
@@ -100,7 +100,7 @@ mod tests {
     fn an_audience_includes_narrower_ones() {
         use ChosenAudience::{Followers, Friends, Public};
         let all = [Public, Followers, Friends, LIST, ChosenAudience::List(UserListId(6))];
-        let included = |by: ChosenAudience| all.into_iter().filter(|other| by.includes(*other)).collect::<Vec<_>>();
+        let included = |wider: ChosenAudience| all.into_iter().filter(|other| wider.includes(*other)).collect::<Vec<_>>();
         assert_eq!(included(Public), [Public, Followers, Friends]);
         assert_eq!(included(Followers), [Followers, Friends]);
         assert_eq!(included(Friends), [Friends]);

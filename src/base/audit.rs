@@ -102,7 +102,7 @@ impl Findings {
 pub enum Expiry {
     /// No time to live.
     Never,
-    /// Always a time to live, of at most this.
+    /// Always a time to live, of at most this many milliseconds.
     After(Millis),
 }
 
@@ -124,7 +124,7 @@ impl KeyInfo {
         self.check_type_as(kind, expiry, false, found)
     }
 
-    /// Checks type and time to live of a key that is derived from other keys: with a wrong type, it is deleted and written again.
+    /// As [`Self::check_type`], for a key whose content is derived from other keys: a key of a wrong type is deleted and written again.
     pub fn check_derived_type(&self, kind: &'static str, expiry: Expiry, found: &mut Findings) -> bool {
         self.check_type_as(kind, expiry, true, found)
     }
@@ -168,7 +168,7 @@ pub fn tag_in<'a>(key: &'a str, kind: &str) -> Option<&'a str> {
     key.strip_prefix(kind)?.strip_prefix(":{")?.strip_suffix('}')
 }
 
-/// Parses an id of a key, a member or a field: digits without leading zeros.
+/// Parses an id of a key, a member or a field: 1 to [`source::MAX`], in digits without leading zeros.
 pub fn id(text: &str) -> Option<u64> {
     number(text).filter(|id| (1..=source::MAX).contains(id))
 }

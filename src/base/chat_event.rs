@@ -58,7 +58,7 @@ impl ChatEvent {
         }
     }
 
-    /// Decodes the content of an event of this kind; `None` if it is of another kind, or invalid.
+    /// Decodes the content of an event; `None` if the kind is not one of chats, or the content is invalid.
     pub fn decode(kind: &str, content: &[u8]) -> Option<Self> {
         match kind {
             "c" => {

@@ -1,4 +1,4 @@
-//! The clock of a process. Tests use a manual clock, so that only this module reads the system time.
+//! The clock of a process. Only this module reads the system time, so that tests can use a manual clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,10 +36,10 @@ impl Clock {
         }
     }
 
-    /// Advances a manual clock by `by` ms, which may be negative; does nothing for the system clock.
-    pub fn advance(&self, by: i64) {
+    /// Advances a manual clock by a number of ms, which may be negative; does nothing for the system clock.
+    pub fn advance(&self, millis: i64) {
         if let Self::Manual(now) = self {
-            now.fetch_add(by as u64, Ordering::Relaxed);
+            now.fetch_add(millis as u64, Ordering::Relaxed);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Counts that most objects do not have.
+//! Counts that are 0 for most objects.
 
-/// A count that most objects do not have: 0 is not stored.
+/// A count that is 0 for most objects: 0 is not stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SparseCount(pub u64);

@@ -32,7 +32,7 @@ impl Day {
         has_form.then(|| text.parse().ok().map(Self))?
     }
 
-    /// The age in whole years, on `today`, of somebody who was born on this day. Who was born on 29 February is a year older on 1 March of a common year.
+    /// The age in whole years, on `today`, of somebody who was born on this day. In a common year, an age changes on 1 March for a birth on 29 February.
     pub fn age_on(self, today: Self) -> u32 {
         let (born, today) = (self.0, today.0);
         let is_before_birthday = (today.month(), today.day()) < (born.month(), born.day());

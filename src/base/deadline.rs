@@ -135,7 +135,8 @@ mod tests {
         assert_eq!(within(Duration::from_millis(1), std::future::pending::<()>()).await, Err(Elapsed));
         assert_eq!(within(Duration::ZERO, std::future::ready(7)).await, Ok(7));
         let (sender, receiver) = tokio::sync::oneshot::channel();
-        let (got, ()) = tokio::join!(within(Duration::from_secs(60), receiver), async { sender.send(7).expect("it waits") });
+        let (got, ()) =
+            tokio::join!(within(Duration::from_secs(60), receiver), async { sender.send(7).expect("the receiver exists") });
         assert_eq!(got, Ok(Ok(7)));
     }
 

@@ -10,7 +10,7 @@ const MAX_BYTES: usize = 254;
 /// Maximum length of the part before the `@`, in bytes.
 const MAX_LOCAL_BYTES: usize = 64;
 
-/// A mail address: the local part as it was written, and the domain in lower-case A-labels. It has no `Debug` that prints it, so that no log has it.
+/// A mail address: the local part as it was written, and the domain in lower-case A-labels. `Debug` does not print the address, so that no log has it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EmailAddress {
     text: String,
@@ -60,8 +60,8 @@ impl fmt::Debug for EmailAddress {
     }
 }
 
-/// The SHA-256 of an address in lower case: 43 characters of base64url. A list of addresses suffices to recognize one, so it has no `Debug` that prints it
-/// either.
+/// The SHA-256 of an address in lower case: 43 characters of base64url. `Debug` does not print the digest either, since a list of addresses suffices to
+/// find its address.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EmailDigest(pub String);
@@ -110,8 +110,8 @@ mod tests {
         let plain = |last: usize| format!("{local}@{label}.{label}.{}", "d".repeat(last));
         // As it is written, the longer one has 249 bytes.
         let international = |third: usize| format!("{local}@{label}.{label}.{}.bücher", "d".repeat(third));
-        assert_eq!((parsed(&plain(61)).map(|it| it.len()), parsed(&plain(62))), (Some(254), None));
-        assert_eq!((parsed(&international(47)).map(|it| it.len()), parsed(&international(48))), (Some(254), None));
+        assert_eq!((parsed(&plain(61)).map(|address| address.len()), parsed(&plain(62))), (Some(254), None));
+        assert_eq!((parsed(&international(47)).map(|address| address.len()), parsed(&international(48))), (Some(254), None));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::base::rate_limits::Limit;
 use std::fmt;
 use std::sync::Arc;
 
-/// A failure that other input cannot fix. `Display` is the text for clients: it contains no Redis text, key or path.
+/// A failure that becomes a GraphQL error. `Display` is the text for clients: it contains no Redis text, key or path.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     /// An invalid argument: a forged cursor, a page size of 0, something that is no id.
@@ -21,7 +21,7 @@ pub enum Error {
     /// The credential of the request does not permit this.
     #[error("{0}")]
     Forbidden(&'static str),
-    /// No account has the id in another system that the request names.
+    /// No account has the external id that the request names.
     #[error("No account of this server has that external id.")]
     NotProvisioned,
     /// Redis is unavailable.
@@ -36,7 +36,7 @@ pub enum Error {
     /// A read took longer than the deadline of a request. Nothing was changed.
     #[error("The request took too long. Request less data, or try again in a moment.")]
     DeadlineExceeded,
-    /// A rate limit is exceeded. The client may retry after this many seconds, at least one.
+    /// A rate limit is exceeded. The client may retry after `retry_after` seconds, at least one.
     #[error("Rate limit `{limit}` exceeded. Try again in {retry_after} s.")]
     RateLimited {
         /// The limit's name.
@@ -184,7 +184,7 @@ impl UserError {
     }
 }
 
-/// Why a use case changed nothing.
+/// The failure of a use case that changes something. Nothing was changed, except perhaps after [`Error::OutcomeUnknown`].
 #[derive(Debug)]
 pub enum Refusal {
     /// Rows of the payload's `userErrors`; never empty.

@@ -52,7 +52,7 @@ impl HashingPool {
         receiver.await.map_err(Error::internal)
     }
 
-    /// The number of started jobs. For tests and metrics.
+    /// The number of started jobs. For tests.
     pub fn started(&self) -> u64 {
         self.started.load(Ordering::Relaxed)
     }
@@ -104,7 +104,7 @@ fn lower_priority() {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{getpriority_process, setpriority_process};
-        /// A tenth of a core if such a thread competes with a thread of normal priority.
+        /// The increase of the nice value: a hashing thread gets a tenth of a core that it shares with a thread of normal priority.
         const NICE_INCREMENT: i32 = 10;
         let lowered = getpriority_process(None).and_then(|now| setpriority_process(None, (now + NICE_INCREMENT).min(19)));
         if let Err(error) = lowered {
@@ -141,10 +141,10 @@ mod tests {
         assert_eq!(pool.started(), 2, "two jobs run at once");
         assert!(matches!(pool.run(|| ()).await, Err(Error::Overloaded)));
         for (_, release) in &all {
-            release.send(()).expect("it waits");
+            release.send(()).expect("the job runs or is queued");
         }
         for (work, _) in all {
-            work.await.expect("no panic").expect("it was done");
+            work.await.expect("no panic").expect("the job is done");
         }
         until(|| pool.unfinished() == 0).await;
         assert_eq!(pool.run(|| 7).await.expect("the queue has a free slot"), 7);
@@ -166,8 +166,8 @@ mod tests {
         until(|| pool.unfinished() == 2).await;
         assert_eq!(pool.started(), 1, "the aborted job still occupies the thread");
         release.send(()).expect("the job runs");
-        next_release.send(()).expect("it waits");
-        next.await.expect("no panic").expect("it was done");
+        next_release.send(()).expect("the job is queued");
+        next.await.expect("no panic").expect("the job is done");
         assert_eq!(pool.started(), 2);
     }
 
@@ -178,7 +178,7 @@ mod tests {
             let panicked = pool.run(|| std::panic::resume_unwind(Box::new("x"))).await;
             assert!(matches!(panicked, Err::<(), _>(Error::Internal(_))), "{panicked:?}");
         }
-        assert_eq!(pool.run(|| 1).await.expect("it was done"), 1);
+        assert_eq!(pool.run(|| 1).await.expect("the job is done"), 1);
     }
 
     #[cfg(target_os = "linux")]
@@ -187,7 +187,7 @@ mod tests {
         use rustix::process::getpriority_process;
         let own_priority = getpriority_process(None).expect("a priority");
         let pool = HashingPool::new(1, 0);
-        let priority = pool.run(|| getpriority_process(None)).await.expect("it was done").expect("a priority");
+        let priority = pool.run(|| getpriority_process(None)).await.expect("the job is done").expect("a priority");
         assert_eq!(priority, (own_priority + 10).min(19));
         assert_eq!(
             getpriority_process(None).expect("a priority"),
@@ -201,7 +201,7 @@ mod tests {
         let pool = HashingPool::new(1, 0);
         let (held, ended) = sync_channel::<()>(0);
         thread_local!(static HELD: std::cell::RefCell<Option<std::sync::mpsc::SyncSender<()>>> = const { std::cell::RefCell::new(None) });
-        pool.run(move || HELD.with(|cell| *cell.borrow_mut() = Some(held))).await.expect("it was done");
+        pool.run(move || HELD.with(|cell| *cell.borrow_mut() = Some(held))).await.expect("the job is done");
         drop(pool);
         // A thread drops its values when it ends.
         assert!(ended.recv().is_err());

@@ -16,7 +16,7 @@ pub struct JwtConfig {
     pub audience: String,
     /// Where the issuer's public keys are.
     pub key_source: KeySource,
-    /// Whether an account is made for a `sub` that has none.
+    /// Whether an account is created for a `sub` that has none.
     pub is_provisioning: bool,
 }
 
@@ -110,7 +110,7 @@ pub struct TokenProfile {
 }
 
 impl VerifiedToken {
-    /// Whether the token has not expired at `now`.
+    /// Whether the token is valid at `now`, leeway included.
     pub const fn is_valid_at(&self, now: Millis) -> bool {
         now < self.ends_at
     }

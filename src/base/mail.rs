@@ -76,7 +76,9 @@ impl FromStr for SmtpServer {
             return Err(form());
         }
         let credentials = match url.password() {
-            Some(password) => Some((decoded(url.username()).ok_or_else(form)?, decoded(password).ok_or_else(form)?)),
+            Some(password) => {
+                Some((percent_decode(url.username()).ok_or_else(form)?, percent_decode(password).ok_or_else(form)?))
+            }
             None => None,
         };
         let is_local =
@@ -92,8 +94,8 @@ impl FromStr for SmtpServer {
     }
 }
 
-/// Decodes the percent escapes of a URL's user or password.
-fn decoded(text: &str) -> Option<String> {
+/// Decodes the percent escapes of a URL's user or password; `None` if an escape is invalid, or the result is not UTF-8.
+fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {

@@ -11,7 +11,7 @@ macro_rules! named_enum {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         $vis enum $enum { $($(#[doc = $value_doc])* $value,)+ }
 
-        #[allow(dead_code, unreachable_pub)] // Not every enum needs all of them.
+        #[allow(dead_code, unreachable_pub)] // Not every enum uses every function.
         impl $enum {
             /// All values, in the order of their declaration.
             pub const ALL: [Self; [$(Self::$value),+].len()] = [$(Self::$value),+];

@@ -21,9 +21,9 @@ use subtle::ConstantTimeEq;
 pub const DEFAULT: usize = 20;
 /// The maximum size of a page.
 pub const MAX: usize = 100;
-/// Maximum number of rows that a page drops, up to one window more. Then the page ends early, so that a request is bounded.
+/// The number of dropped rows after which no further window is read: the page ends early, so that a request is bounded.
 pub const MAX_DROPPED: usize = 10_000;
-/// The longest text of [`Cursors::sign`].
+/// Maximum length of a text that [`Cursors::verify`] accepts, in bytes.
 const MAX_SIGNED: usize = 4_096;
 
 /// The position of a row in a list, larger first. Usually an id; wider if the list has another primary order.
@@ -245,7 +245,7 @@ pub trait PageSource<P = u64>: Sync {
         false
     }
 
-    /// Hydrates rows, in order: `None` for what is deleted or hidden from the viewer.
+    /// Hydrates rows, in order: `None` for a row whose object is deleted or hidden from the viewer.
     fn hydrate(&self, rows: &[Row<P>]) -> impl Future<Output = Result<Vec<Option<Self::Item>>, Error>> + Send;
 }
 

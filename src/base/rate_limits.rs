@@ -95,7 +95,7 @@ fn parse(text: &str) -> Option<Quota> {
     Some(Quota { tokens: number(tokens)?, window })
 }
 
-/// Parses digits; not zero.
+/// Parses a positive number without a sign.
 fn number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| digits && *number > 0)
@@ -116,7 +116,7 @@ pub enum ChargedTo {
     Device,
     /// The client's address: an IPv4 address or an IPv6 /64.
     Address,
-    /// A mail address, and an account.
+    /// A mail address; for the messages that an account requests, the account.
     Mail,
     /// A server key.
     ServerKey,
@@ -138,7 +138,7 @@ macro_rules! limits {
                 match self { $(Self::$limit => $name,)* }
             }
 
-            /// The owner of its bucket.
+            /// The owner of the bucket that the limit charges.
             pub const fn charged_to(self) -> ChargedTo {
                 match self { $(Self::$limit => ChargedTo::$by,)* }
             }
@@ -229,9 +229,9 @@ impl Limit {
 pub struct RateLimits([Quota; Limit::ALL.len()]);
 
 impl RateLimits {
-    /// Quotas by `of`.
-    pub fn new(of: impl Fn(Limit) -> Quota) -> Self {
-        Self(Limit::ALL.map(of))
+    /// The quotas that `quota_of` returns for each limit.
+    pub fn new(quota_of: impl Fn(Limit) -> Quota) -> Self {
+        Self(Limit::ALL.map(quota_of))
     }
 
     /// The quota of a limit.

@@ -153,7 +153,7 @@ pub struct Loaders {
 pub struct Request {
     /// The application.
     pub app: App,
-    /// The viewer; `None` without a session, and with a server key that acts for nobody.
+    /// The viewer; `None` without a credential, and with a server key that acts for no account.
     pub viewer: Option<Viewer>,
     /// The server key that the request was sent with.
     pub server_key: Option<Arc<ServerKey>>,
@@ -173,7 +173,7 @@ impl Request {
         Self::with_barrier(app, since, viewer, user_agent, address)
     }
 
-    /// A request that began at `since`: reading its session counts as a reply.
+    /// A request that began at `since`, before its session was read: the reply with the session may pass the barrier.
     pub fn with_barrier(
         app: App,
         since: ReadBarrier,
@@ -207,7 +207,7 @@ impl Request {
         *self.loaders.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(empty);
     }
 
-    /// Makes statuses be loaded with the viewer's bookmarks, in the same round trip: for a document that selects them.
+    /// Loads statuses with the viewer's bookmarks from now on, in the same round trip: for a document that selects them.
     pub fn load_with_bookmarks(&self) {
         self.with_bookmarks.store(true, Ordering::Relaxed);
     }
@@ -220,15 +220,15 @@ impl Request {
     /// The viewer.
     ///
     /// # Errors
-    /// `UNAUTHENTICATED` without a session.
+    /// `UNAUTHENTICATED` without a viewer.
     pub fn viewer(&self) -> Result<&Viewer, Error> {
         self.viewer.as_ref().ok_or(Error::Unauthenticated)
     }
 
-    /// The server key of the request, if it has a scope.
+    /// The server key of the request, which must have a scope.
     ///
     /// # Errors
-    /// `UNAUTHENTICATED` without any credential; `FORBIDDEN` with another one, or with a key without the scope.
+    /// `UNAUTHENTICATED` without a credential; `FORBIDDEN` with another credential, or with a key without the scope.
     pub fn require_scope(&self, scope: Scope) -> Result<Arc<ServerKey>, Error> {
         match (&self.server_key, &self.viewer) {
             (Some(key), _) if key.has(scope) => Ok(key.clone()),
@@ -238,7 +238,8 @@ impl Request {
         }
     }
 
-    /// The address whose limits of sign-ups and of requested links are charged; `None` with a server key, since its address is that of a backend with many users.
+    /// The address whose limits of sign-ups and of requested links are charged; `None` with a server key, whose address is that of a backend with many
+    /// users.
     pub fn charged_address(&self) -> Option<IpAddr> {
         self.address.filter(|_| self.server_key.is_none())
     }

@@ -20,7 +20,7 @@ const CLUSTER_BYTES: usize = 64;
 pub struct TextRules {
     /// The name of the text in error messages.
     pub name: &'static str,
-    /// The fewest extended grapheme clusters, 0 or 1.
+    /// Minimum number of extended grapheme clusters, 0 or 1.
     pub min: usize,
     /// Maximum number of extended grapheme clusters.
     pub max: usize,
@@ -36,7 +36,7 @@ impl TextRules {
     /// # Errors
     /// An error message for people.
     pub fn check(&self, text: &str) -> Result<String, String> {
-        // First, since normalizing a megabyte is expensive. NFC may shrink a text, but never to a third.
+        // Before normalizing, which is expensive for a megabyte. NFC may shrink a text, but never to a third.
         if text.len() > self.bytes * 3 + 4_096 {
             return Err(self.too_many_bytes(text.len()));
         }
@@ -62,7 +62,7 @@ impl TextRules {
         Ok(text)
     }
 
-    /// Whether these rules must also accept texts from before the bound of bytes.
+    /// Whether these rules must also accept texts from before [`max_bytes`] was introduced: their maximum is larger.
     const fn is_lenient(&self) -> bool {
         self.bytes > max_bytes(self.max)
     }

@@ -2,31 +2,31 @@
 
 use url::Url;
 
-/// Whether all parsers find the same host in a URL with one of these schemes, which end with `://`. Some read `https:host` as a relative path, and some read
-/// a backslash as a slash.
+/// Whether all parsers find the same host in a URL with one of these schemes, which end with `://`. Some parsers read `https:host` as a relative path, and
+/// some read a backslash as a slash.
 pub fn has_unambiguous_host(text: &str, schemes: &[&str]) -> bool {
-    authority(text, schemes).is_some_and(|rest| !rest.starts_with('/') && !rest.contains('\\'))
+    strip_scheme(text, schemes).is_some_and(|rest| !rest.starts_with('/') && !rest.contains('\\'))
 }
 
 /// Whether a text is an absolute https URL without a user name and a password, which can be stored as it is written. The server never requests it.
 pub fn is_https_url(text: &str) -> bool {
     const HTTPS: [&str; 1] = ["https://"];
-    // Parsers remove these characters, so that the URL would not be the written text; or they display it in another order.
-    let is_removed =
+    // Parsers remove spaces and control characters, so that the URL would not be the written text; direction overrides reorder the displayed text.
+    let is_refused =
         |it: char| it.is_whitespace() || it.is_control() || matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    if text.contains(is_removed) || !has_unambiguous_host(text, &HTTPS) {
+    if text.contains(is_refused) || !has_unambiguous_host(text, &HTTPS) {
         return false;
     }
     let has_user =
-        authority(text, &HTTPS).is_some_and(|rest| rest.split(['/', '?', '#']).next().is_some_and(|it| it.contains('@')));
+        strip_scheme(text, &HTTPS).is_some_and(|rest| rest.split(['/', '?', '#']).next().is_some_and(|it| it.contains('@')));
     !has_user && Url::parse(text).is_ok_and(|url| url.scheme() == "https" && url.has_host())
 }
 
-/// The part of a URL after its scheme, if that is one of `schemes`, in any case.
-fn authority<'a>(text: &'a str, schemes: &[&str]) -> Option<&'a str> {
-    let after =
+/// Removes the scheme of a URL, in any case; `None` if the scheme is not one of `schemes`.
+fn strip_scheme<'a>(text: &'a str, schemes: &[&str]) -> Option<&'a str> {
+    let strip =
         |scheme: &&str| text.get(..scheme.len()).filter(|it| it.eq_ignore_ascii_case(scheme)).map(|_| &text[scheme.len()..]);
-    schemes.iter().find_map(after)
+    schemes.iter().find_map(strip)
 }
 
 #[cfg(test)]

@@ -23,23 +23,27 @@ pub fn owns(key: &str) -> bool {
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(KeyKind::Worker(number)) => worker(reader, entry, number, found).await?,
-            Some(KeyKind::Secret) => secret(reader, &entry.key, entry.check_type("string", Expiry::Never, found), found).await?,
+            Some(KeyKind::Worker(number)) => check_worker(reader, entry, number, found).await?,
+            Some(KeyKind::Secret) => {
+                check_secret(reader, &entry.key, entry.check_type("string", Expiry::Never, found), found).await?
+            }
             Some(KeyKind::Settings) => {
-                settings(reader, &entry.key, entry.check_type("hash", Expiry::Never, found), found).await?
+                check_settings(reader, &entry.key, entry.check_type("hash", Expiry::Never, found), found).await?
             }
             Some(KeyKind::DemoData) => {
                 check_demo_data(reader, &entry.key, entry.check_type("hash", Expiry::Never, found), found).await?
             }
-            Some(KeyKind::Version) => version(reader, &entry.key, entry.check_type("hash", Expiry::Never, found), found).await?,
+            Some(KeyKind::Version) => {
+                check_version(reader, &entry.key, entry.check_type("hash", Expiry::Never, found), found).await?
+            }
             None => {}
         }
     }
     Ok(())
 }
 
-/// There are at most 64, so each may cost a round trip.
-async fn worker(reader: &AuditReader, entry: &KeyInfo, number: u64, found: &mut Findings) -> Result<(), Error> {
+/// Checks the key of a worker number. One round trip: there are at most 64 numbers.
+async fn check_worker(reader: &AuditReader, entry: &KeyInfo, number: u64, found: &mut Findings) -> Result<(), Error> {
     if number >= WORKERS {
         let discard = Remedy::Discard { key: entry.key.clone() };
         found.add_repairable(&entry.key, format!("worker numbers end at {}", WORKERS - 1), [discard]);
@@ -56,14 +60,14 @@ async fn worker(reader: &AuditReader, entry: &KeyInfo, number: u64, found: &mut 
     Ok(())
 }
 
-async fn secret(reader: &AuditReader, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
+async fn check_secret(reader: &AuditReader, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
     if readable && reader.query([key], |key| cmd("STRLEN").arg(key).take()).await?.read::<u64>(&key) != Some(16) {
         found.add(key, "is not 16 bytes long");
     }
     Ok(())
 }
 
-async fn version(reader: &AuditReader, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
+async fn check_version(reader: &AuditReader, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
     if readable {
         let fields = reader.query([key], |key| cmd("HMGET").arg(key).arg(&["version", "step", "place", "by"]).take()).await?;
         match fields.read::<(u64, u64, String, String)>(&key) {
@@ -75,11 +79,11 @@ async fn version(reader: &AuditReader, key: &str, readable: bool, found: &mut Fi
     Ok(())
 }
 
-async fn settings(reader: &AuditReader, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
+async fn check_settings(reader: &AuditReader, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
     if readable {
         let held = reader.query([key], |key| cmd("HGET").arg(key).arg(STAR_FOLLOWERS).take()).await?.read::<String>(&key);
         if let Some(held) = held.filter(|held| audit::number(held).is_none()) {
-            // The workers write it again when they start.
+            // A process with workers writes the setting again when it starts.
             let (key, field) = (key.to_owned(), STAR_FOLLOWERS.to_owned());
             let remove = Remedy::SetField { key: key.clone(), field, found: Some(held), value: None };
             found.add_repairable(&key, format!("its {STAR_FOLLOWERS} is not a number"), [remove]);

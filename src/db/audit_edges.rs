@@ -1,4 +1,4 @@
-//! The audit of edges between accounts: follows, mutes. Each edge is stored in two sorted sets with the same id: that of the source account,
+//! The audit of edges between accounts, such as follows and mutes. Each edge is stored in two sorted sets with the same id: that of the source account,
 //! which is authoritative, and that of the target.
 
 use super::audit_reader::{AuditReader, SetScan, SetWindow};
@@ -60,7 +60,7 @@ impl EdgeSet {
     }
 }
 
-/// Checks sets of edges: their accounts exist, they hold no more than they may, and the other side of each edge has the same id.
+/// Checks sets of edges: their accounts exist, no account starts more edges than the maximum, and both sides of each edge have the same id.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -83,7 +83,7 @@ pub async fn check(
     }
 }
 
-/// Repairs an edge: its `From` side gets a new id, which is then copied to its other side.
+/// Returns the repairs of an entry whose id is invalid or not unique: an edge gets a new id in its `From` set, which is then copied to its `To` set.
 fn repair_entry(set: EdgeSet, key: &str, member: u64) -> Vec<Remedy> {
     let restamp = (set.side == Side::From).then(|| Remedy::RestampMember { key: key.to_owned(), member });
     restamp.into_iter().chain([set.settle(UserId(member))]).collect()
@@ -120,23 +120,23 @@ async fn check_edges(
         for row in &window.rows {
             let other = UserId(row.member);
             let (side, _, member) = opposite(window, other);
-            let (back, settle) = (|| (kind.key)(side, other), window.set.settle(other));
+            let (opposite_key, settle) = (|| (kind.key)(side, other), window.set.settle(other));
             match scores.score(&(side, other, member)) {
                 _ if other == window.set.id => {
-                    let own = Remedy::RemoveMember { key: window.key.clone(), member: row.member.to_string().into_bytes() };
-                    found.add_repairable(&window.key, "contains its own account", [own]);
+                    let remove = Remedy::RemoveMember { key: window.key.clone(), member: row.member.to_string().into_bytes() };
+                    found.add_repairable(&window.key, "contains its own account", [remove]);
                 }
                 _ if missing_accounts.contains(&other) => {
                     found.add_repairable(&window.key, format!("{} in it is not an account", other.0), [settle]);
                 }
                 _ if reader.is_young(row.position) => {}
                 None => {
-                    let problem = format!("{} is in it, but {} has no {}", other.0, back(), member.0);
+                    let problem = format!("{} is in it, but {} has no {}", other.0, opposite_key(), member.0);
                     found.add_repairable(&window.key, problem, [settle]);
                 }
                 // Reported from one side only.
                 Some(score) if score != row.position && window.set.side == Side::From => {
-                    let problem = format!("{} is in it with another {} than in {}", other.0, kind.name, back());
+                    let problem = format!("{} is in it with another {} than in {}", other.0, kind.name, opposite_key());
                     found.add_repairable_with(&window.key, problem, format!("{} and {score}", row.position), [settle]);
                 }
                 Some(_) => {}

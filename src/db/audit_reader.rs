@@ -55,7 +55,7 @@ impl<K: Eq + Hash> ReplyMap<K> {
         self.0.get(key).and_then(read)
     }
 
-    /// A score that is an id.
+    /// The score that is the reply for `key`; `None` if there is none, or it is no id.
     pub fn score(&self, key: &K) -> Option<u64> {
         self.read::<Option<f64>>(key).flatten().and_then(id_of)
     }
@@ -77,7 +77,7 @@ impl AuditReader {
         self.now.saturating_sub(source::time_of(id)) < LEASE
     }
 
-    /// The existing keys of `keys` with their types; a key that the Redis user may not read counts as existing. One pipeline.
+    /// The existing keys of `keys` with their types and times to live; a key that the Redis user may not read counts as existing. One pipeline.
     ///
     /// # Errors
     /// As [`Db::read_many`].
@@ -231,7 +231,7 @@ pub type EntryRepair<T> = fn(T, &str, u64) -> Vec<Remedy>;
 pub struct SetScan<T> {
     open: Vec<(T, String, u64)>,
     repair: EntryRepair<T>,
-    /// Members that are no ids, and that the caller checks.
+    /// Whether a member that is no id is checked by the caller.
     is_other: fn(&str) -> bool,
 }
 
@@ -248,7 +248,7 @@ pub struct SetWindow<T> {
 }
 
 impl<T: Copy> SetScan<T> {
-    /// Starts a scan. Reports scores that are not ids, which the scan would not reach.
+    /// Starts a scan. Reports scores of 0 or less, which are no ids and which the scan would not reach.
     ///
     /// # Errors
     /// As [`Db::read_many`].
@@ -303,7 +303,7 @@ impl<T: Copy> SetScan<T> {
 /// A member of a sorted set as it is stored, and its score.
 type ScoredMember = (Vec<u8>, f64);
 
-/// Members that the caller checks, with their positions; and the other pairs.
+/// Splits the pairs of a window into the members that the caller checks, with their positions, and the other pairs.
 fn split_others(pairs: Vec<ScoredMember>, is_other: fn(&str) -> bool) -> (Vec<(String, u64)>, Vec<ScoredMember>) {
     let (mut others, mut rest) = (Vec::new(), Vec::with_capacity(pairs.len()));
     for (member, score) in pairs {
@@ -337,7 +337,7 @@ fn rows<T: Copy>(set: T, key: &str, pairs: &[ScoredMember], repair: EntryRepair<
     rows
 }
 
-/// A member that is no id is removed.
+/// Returns the repairs of a member: those of `repair` if it is an id; any other member is removed.
 fn repair_entry<T>(set: T, key: &str, member: &[u8], repair: EntryRepair<T>) -> Vec<Remedy> {
     match std::str::from_utf8(member).ok().and_then(audit::id) {
         Some(id) => repair(set, key, id),

@@ -106,7 +106,7 @@ impl Db {
     }
 
     /// Returns a cached value that is derived from several keys; `name` identifies it and is not a key. If `fits` rejects the cached value, `read` computes
-    /// a new one, which is cached. Only the end of a connection invalidates it, so `fits` compares it with a version that is read from Redis. `None` without
+    /// a new one, which is cached. No write invalidates the value, so `fits` compares it with a version that is read from Redis. `None` without
     /// a cache, since a version can be lost with the connection to a Redis that restarts, or with a primary of a cluster.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ impl Db {
         }
     }
 
-    /// Replaces the cached value of a key by what `update` makes of it and of a reply that was read at `version`.
+    /// Replaces the cached value of a key by the result of `update`, which adds data that was read at `version` to the cached value.
     pub(super) fn update_cached<T: EstimatedSize + Send + Sync + 'static>(
         &self,
         key: &str,

@@ -1,5 +1,5 @@
 //! Scores of members of sorted sets through the client-side cache ([`super::client_cache`]): whether an account follows another one, or has reposted a
-//! status, is asked for every page of a home, and rarely changes. Only what was asked is cached, so a set of any size may be looked up.
+//! status, is read for every page of a home, and rarely changes. Only scores that were read are cached, so the set may have any size.
 
 use super::client_cache::KeyVersion;
 use super::{Db, EstimatedSize, ReadBarrier, decode};
@@ -7,7 +7,7 @@ use crate::base::error::Error;
 use redis::{Cmd, Value, cmd};
 use std::sync::Arc;
 
-/// Maximum number of members of one set whose scores are cached.
+/// Maximum number of members of one set whose scores are cached from several reads. One read may add more: then only its scores are cached.
 const MAX_MEMBERS: usize = 512;
 
 /// The cached scores of a set, sorted by member. A member without a score is not in the set.
@@ -22,8 +22,8 @@ impl EstimatedSize for KnownScores {
 
 impl KnownScores {
     fn get(&self, member: u64) -> Option<Option<f64>> {
-        let at = self.0.binary_search_by_key(&member, |known| known.0).ok()?;
-        self.0.get(at).map(|known| known.1)
+        let at = self.0.binary_search_by_key(&member, |score| score.0).ok()?;
+        self.0.get(at).map(|score| score.1)
     }
 
     /// The scores of all members; `None` if one is not known.
@@ -32,12 +32,12 @@ impl KnownScores {
     }
 
     /// Merges `new` scores into the cached ones; returns only the new ones if they would be too many together.
-    fn with(&self, new: impl Iterator<Item = (u64, Option<f64>)>) -> Self {
+    fn merge(&self, new: impl Iterator<Item = (u64, Option<f64>)>) -> Self {
         let mut all: Vec<(u64, Option<f64>)> = new.collect();
-        let known = all.len();
+        let count = all.len();
         all.sort_unstable_by_key(|score| score.0);
         all.dedup_by_key(|score| score.0);
-        if known + self.0.len() <= MAX_MEMBERS {
+        if count + self.0.len() <= MAX_MEMBERS {
             let others: Vec<_> =
                 self.0.iter().filter(|old| all.binary_search_by_key(&old.0, |new| new.0).is_err()).copied().collect();
             all.extend(others);
@@ -91,7 +91,7 @@ impl ScoresOfSet {
         let scores: Vec<Option<f64>> = decode::value(reply())?;
         if let Some(version) = version {
             let new = self.members.iter().copied().zip(scores.iter().copied());
-            db.update_cached(&self.key, version, |known: Option<Arc<KnownScores>>| known.unwrap_or_default().with(new));
+            db.update_cached(&self.key, version, |known: Option<Arc<KnownScores>>| known.unwrap_or_default().merge(new));
         }
         Ok(scores)
     }

@@ -37,7 +37,7 @@ impl From<RedisError> for ExamineError {
 /// the cluster routes to their primaries. `kinds` are the kinds of keys that the user must be allowed to use.
 ///
 /// # Errors
-/// If no node replies, or one refuses the login.
+/// If no node replies, or a node replies with an error, such as a refused login.
 pub async fn examine(target: &Target, kinds: &[&str]) -> Result<Vec<InspectionFinding>, ExamineError> {
     let (nodes, cluster) = match target {
         Target::Single(info) => (std::slice::from_ref(&**info), false),
@@ -68,6 +68,6 @@ async fn inspect_node(node: redis::ConnectionInfo, cluster: bool, kinds: &[&str]
     let config = AsyncConnectionConfig::new().set_connection_timeout(Some(NODE_TIMEOUT)).set_response_timeout(Some(NODE_TIMEOUT));
     let mut connection = Client::open(node)?.get_multiplexed_async_connection_with_config(&config).await?;
     let report = inspect(&mut connection, kinds).await?;
-    let passed_over = cluster && report.facts.replica == Some(true);
-    Ok(if passed_over { Vec::new() } else { report.findings })
+    let is_skipped = cluster && report.facts.replica == Some(true);
+    Ok(if is_skipped { Vec::new() } else { report.findings })
 }

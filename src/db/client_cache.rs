@@ -1,9 +1,9 @@
 //! The client-side cache: decoded values of some kinds of keys, so that frequent reads cost no round trip and no decoding.
 //!
 //! On a single server only. Every connection enables CLIENT TRACKING (broadcasting, RESP3), and Redis sends an invalidation message for every write
-//! to these keys. Redis sends the message before the reply to any command that was sent after the write was acknowledged. So a request that has
-//! received the reply to a command of its own since its start ([`ReadBarrier`]) never reads an older state than an earlier acknowledged write.
-//! There is no time window of staleness. A request without such a reply cannot use the cache.
+//! to these keys. Redis sends the message before the reply to any command that was sent after the write was acknowledged. So once a reply has arrived
+//! to a command that was sent after a request began ([`ReadBarrier`]), the request never reads an older state than an earlier acknowledged write.
+//! There is no time window of staleness. Before such a reply, a request cannot use the cache.
 //!
 //! A value is not cached if an invalidation arrives between its read and its insertion. A connection that is opened or closed invalidates the whole
 //! cache, since messages may have been lost. Missing keys are not cached.
@@ -91,7 +91,7 @@ pub(super) struct ClientCache {
     values: Cache<String, CachedValue, EntryWeighter>,
     /// The number of writes to keys, by their hash.
     writes: Box<[AtomicU32]>,
-    /// The number of connections opened and closed.
+    /// The number of times that the whole cache was invalidated: by opened and closed connections, and by flushes of the store.
     connections: AtomicU64,
     /// The number of the last request of all links.
     sent: AtomicU64,
@@ -99,7 +99,7 @@ pub(super) struct ClientCache {
     last: Box<[AtomicU64]>,
     /// The highest number of a request whose reply has arrived.
     completed: AtomicU64,
-    /// The highest number of a request that was dropped or has failed.
+    /// The highest number of a request that has ended: completed, failed or dropped.
     lost: AtomicU64,
     /// Notified when the reply to a request has arrived, or the request was lost.
     progress: Notify,
@@ -109,7 +109,7 @@ pub(super) struct ClientCache {
 }
 
 impl ClientCache {
-    /// A cache of at most `bytes` that is fed by `links` connections.
+    /// A cache of at most `bytes`, with invalidations from `links` connections.
     pub(super) fn new(bytes: u64, links: usize) -> Arc<Self> {
         Arc::new(Self {
             values: Cache::with_weighter((bytes / TYPICAL_BYTES) as usize, bytes, EntryWeighter),
@@ -262,7 +262,7 @@ impl ClientCache {
     }
 }
 
-/// A pending request. Dropping it marks it as lost.
+/// A pending request. Dropping it without [`Self::complete`] marks the request as lost.
 pub(super) struct PendingRequest<'a> {
     client_cache: &'a ClientCache,
     number: u64,
@@ -393,8 +393,10 @@ mod tests {
     fn a_speculative_value_is_confirmed_until_its_key_is_written() {
         let client_cache = ClientCache::new(1 << 20, 1);
         client_cache.insert("session:{a}", client_cache.version("session:{a}"), Arc::new(1_u64));
-        let (barrier, speculative) =
-            (client_cache.read_barrier(), client_cache.get_speculative::<u64>("session:{a}".into()).expect("it is kept"));
+        let (barrier, speculative) = (
+            client_cache.read_barrier(),
+            client_cache.get_speculative::<u64>("session:{a}".into()).expect("the value is cached"),
+        );
         assert!(!client_cache.is_confirmed(barrier, &speculative), "no reply has arrived since the barrier");
         client_cache.begin_request(0).complete();
         assert!(

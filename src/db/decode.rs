@@ -17,7 +17,7 @@ pub fn value<T: FromRedisValue>(reply: Value) -> Result<T, Error> {
 /// Decodes members and scores of a sorted set, all of them ids, in the reply's order.
 ///
 /// # Errors
-/// Internal: a member or a score is no id.
+/// Internal: the reply is no list of pairs of numbers.
 pub fn rows(reply: Value) -> Result<Vec<Row>, Error> {
     let pairs: Vec<(u64, f64)> = value(reply)?;
     Ok(pairs.into_iter().map(|(member, score)| Row { member, position: score as u64 }).collect())
@@ -26,7 +26,7 @@ pub fn rows(reply: Value) -> Result<Vec<Row>, Error> {
 /// Decodes the members of a sorted set whose scores equal its members, in the reply's order.
 ///
 /// # Errors
-/// Internal: a member is no id.
+/// Internal: the reply is no list of numbers.
 pub fn ids(reply: Value) -> Result<Vec<Row>, Error> {
     let members: Vec<u64> = value(reply)?;
     Ok(members.into_iter().map(|member| Row { member, position: member }).collect())
@@ -35,7 +35,7 @@ pub fn ids(reply: Value) -> Result<Vec<Row>, Error> {
 /// Visits the fields of an HGETALL reply; returns whether there are any.
 ///
 /// # Errors
-/// Internal: the reply is no hash, or a name is no text.
+/// Internal: the reply is no hash, or a name or a value is no text; and those of `visit`.
 pub fn fields(reply: Value, mut visit: impl FnMut(&str, StoredText) -> Result<(), Error>) -> Result<bool, Error> {
     let mut any = false;
     let mut pair = |name: Value, value: Value| {

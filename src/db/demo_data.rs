@@ -32,7 +32,7 @@ impl Db {
     /// Begins to load the demo data `name`, if the store is empty or a load of the same data was interrupted.
     ///
     /// # Errors
-    /// `STORAGE_UNAVAILABLE`.
+    /// As [`Self::call`].
     pub async fn begin_demo_load(&self, name: &str, now: Millis) -> Result<DemoLoad, Error> {
         let is_recorded: bool = self.read(cmd("EXISTS").arg(keys::DEMO_DATA).take()).await?;
         if !is_recorded {

@@ -50,7 +50,7 @@ pub(super) fn classify(meters: &StorageMeters, error: &RedisError, access: Acces
     }
 }
 
-/// Warns once a minute, since every change fails while the store is full.
+/// Warns at most once a minute, since every change fails while the store is full.
 fn warn_of_full_store() {
     static WARNED: Mutex<Option<Instant>> = Mutex::new(None);
     let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -44,14 +44,14 @@ impl Db {
         lines.sort_unstable();
         let mut hasher = DefaultHasher::new();
         lines.hash(&mut hasher);
-        // Never 0 or the value for a hidden generation.
+        // Never 0 or `UNKNOWN_GENERATION`.
         let generation = (hasher.finish() >> 16).max(UNKNOWN_GENERATION + 1);
         self.generation.store(generation, Ordering::Relaxed);
         Ok(generation)
     }
 }
 
-/// The lines of INFO that identify the process with the data.
+/// The lines of INFO that identify a process and the history of its data.
 fn identity(info: &str) -> impl Iterator<Item = &str> {
     info.lines().filter(|line| line.starts_with("run_id:") || line.starts_with("master_replid:"))
 }

@@ -48,12 +48,12 @@ pub enum Form {
     Optional,
 }
 
-/// A type of which `N` fields of a HASH hold a value.
+/// A type whose value is stored in `N` fields of a HASH.
 pub trait HashValue<const N: usize = 1>: Sized {
     /// The form of each field.
     const FORM: Form;
 
-    /// Reads the fields' texts, `None` for a missing field. The result is `None` if there is no record without this value.
+    /// Reads the fields' texts, `None` for a missing field. Returns `None` if the value is missing and no record can exist without it.
     ///
     /// # Errors
     /// Internal: a number cannot be read.
@@ -62,7 +62,7 @@ pub trait HashValue<const N: usize = 1>: Sized {
     /// The fields' texts; `None` if the fields are left out.
     fn write(&self) -> Option<[String; N]>;
 
-    /// Bytes that the value has on the heap.
+    /// The size of the value on the heap, in bytes.
     fn heap_bytes(&self) -> usize {
         0
     }
@@ -198,13 +198,13 @@ pub fn read_texts(reply: Value, fields: &[HashField], texts: &mut [Option<Stored
     Ok(())
 }
 
-/// The next of the texts, which is that of the field `_name`.
+/// Takes the next text, which is the value of the field `_name`.
 pub fn take_text(texts: &mut std::slice::IterMut<'_, Option<StoredText>>, _name: &str) -> Option<StoredText> {
     texts.next()?.take()
 }
 
-/// Checks the fields of a record in an audit: all are there that must be, numbers are numbers, and `id` is the record's. `remedy` proposes the repair
-/// of a field by its name and its value.
+/// Checks the fields of a record in an audit: no mandatory field is missing, numbers are numbers, and the field `id` is `id`. `remedy` returns the repair
+/// of a field from its name and its value.
 pub fn check_fields<R: HashRecord>(
     key: &str,
     id: u64,

@@ -34,7 +34,7 @@ impl SendError {
     }
 }
 
-/// The links to one server, one per worker thread: a multiplexed connection parses its replies in a single task.
+/// The links to one server, of which each thread uses one: a multiplexed connection parses its replies in a single task.
 pub(super) struct Links(Vec<Link>);
 
 impl Links {
@@ -65,8 +65,8 @@ impl Links {
     /// The link of this thread; threads are assigned in turn.
     pub(super) fn for_thread(&self) -> usize {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        thread_local!(static MINE: usize = NEXT.fetch_add(1, Ordering::Relaxed));
-        MINE.with(|mine| *mine) % self.0.len()
+        thread_local!(static THREAD_NUMBER: usize = NEXT.fetch_add(1, Ordering::Relaxed));
+        THREAD_NUMBER.with(|number| *number) % self.0.len()
     }
 
     /// Sends a pipeline; replies in order, errors among them in their place.

@@ -24,7 +24,7 @@ pub struct Work {
     pub bytes: u64,
 }
 
-/// Counts the work of one operation. A pipeline costs three uncontended atomic additions.
+/// Counts the work of one operation. A pipeline costs six uncontended atomic additions, one of scripts nine.
 #[derive(Debug, Default)]
 pub struct Meter {
     commands: AtomicU64,
@@ -61,7 +61,7 @@ impl Meter {
         METER.scope(self, work)
     }
 
-    /// Runs `work` on this meter, or uncounted without one.
+    /// Runs `work` and counts it on `meter`, if there is one.
     pub async fn measure_with<F: Future>(meter: Option<Arc<Self>>, work: F) -> F::Output {
         match meter {
             Some(meter) => meter.measure(work).await,
@@ -71,17 +71,17 @@ impl Meter {
 }
 
 /// Counts commands when they are sent, even if nobody waits for their replies.
-pub(super) fn sent(commands: usize) {
+pub(super) fn count_commands(commands: usize) {
     count(|| Work { commands: commands as u64, ..Work::default() });
 }
 
-/// Counts what a script costs beyond a command.
-pub(super) fn called(scripts: usize) {
+/// Counts the cost of scripts beyond that of single commands.
+pub(super) fn count_scripts(scripts: usize) {
     count(|| Work { commands: scripts as u64 * (COMMANDS_OF_SCRIPT - 1), ..Work::default() });
 }
 
 /// Counts replies.
-pub(super) fn received(replies: &[Value]) {
+pub(super) fn count_replies(replies: &[Value]) {
     count(|| {
         let mut work = Work::default();
         // Loading a script is not the work of the operation that happens to call it first.
@@ -129,14 +129,14 @@ mod tests {
         let (ada, bob) = (Arc::new(Meter::default()), Arc::new(Meter::default()));
         ada.clone()
             .measure(async {
-                sent(3);
-                received(&reply);
-                bob.clone().measure(async { called(2) }).await;
-                sent(1);
+                count_commands(3);
+                count_replies(&reply);
+                bob.clone().measure(async { count_scripts(2) }).await;
+                count_commands(1);
                 assert!(Meter::current().is_some_and(|current| Arc::ptr_eq(&current, &ada)));
             })
             .await;
-        sent(100);
+        count_commands(100);
         assert!(Meter::current().is_none());
         assert_eq!(ada.read(), Work { commands: 4, values: 7, bytes: 12 });
         assert_eq!(bob.read(), Work { commands: 6, values: 0, bytes: 0 });

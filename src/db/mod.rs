@@ -120,7 +120,7 @@ impl Db {
         &self.meters
     }
 
-    /// The number of pipelines that wait for Redis. For tests and metrics.
+    /// The number of pipelines that wait for Redis. For tests.
     pub fn in_flight(&self) -> usize {
         self.in_flight.load(Ordering::Relaxed)
     }
@@ -147,11 +147,11 @@ impl Db {
     /// # Errors
     /// As [`Self::read_many`], except for such a reply.
     pub async fn read_lenient(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
-        let sound = |reply: Value| match reply {
+        let check_reply = |reply: Value| match reply {
             Value::ServerError(error) if fault::is_about_one_key(error.code()) => Ok(Value::ServerError(error)),
             reply => reply.extract_error().map_err(|error| self.topology.classify(&error, Access::Read)),
         };
-        self.send(commands, Access::Read).await?.into_iter().map(sound).collect()
+        self.send(commands, Access::Read).await?.into_iter().map(check_reply).collect()
     }
 
     /// Independent idempotent writes of any hash tags, in pipelines. Each one is atomic by itself.
@@ -171,7 +171,7 @@ impl Db {
         self.call_many(commands.iter().map(|command| Call::from_command(&WRITE_KEY, command)).collect()).await
     }
 
-    /// Runs one script: a step.
+    /// Runs one script.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; internal for a script that failed.
@@ -206,7 +206,7 @@ impl Db {
     }
 
     async fn call_as(&self, calls: Vec<Call>, access: Access) -> Result<Vec<Value>, PipelineError> {
-        meter::called(calls.len());
+        meter::count_scripts(calls.len());
         let commands = calls.iter().map(Call::command).collect();
         let mut replies = self.send(commands, access).await?;
         // Usually once. Redis may be restarted, and so lose the scripts, before they are called.
@@ -226,7 +226,7 @@ impl Db {
         self.checked(replies, access)
     }
 
-    /// Loads scripts and calls them: in one pipeline, or on every node of a cluster first.
+    /// Loads scripts and calls them, in one pipeline. On a cluster, the scripts are loaded on every node first.
     async fn load_and_call(&self, calls: Vec<&Call>, access: Access) -> Result<Vec<Value>, Error> {
         let mut scripts: Vec<&Script> = calls.iter().filter_map(|call| call.script()).collect();
         scripts.sort_by_key(|script| script.digest());
@@ -270,7 +270,7 @@ impl Db {
         }
     }
 
-    /// Counts one round trip and its duration, also if it is dropped before its end.
+    /// Counts one round trip, also if it is dropped before its end, and records its duration at the end.
     async fn timed<T>(&self, trip: impl Future<Output = T>) -> T {
         self.meters.count_round_trip();
         let began = Instant::now();
@@ -284,15 +284,15 @@ impl Db {
         let mut replies = Vec::with_capacity(commands.len());
         while !commands.is_empty() {
             let rest = commands.split_off(commands.len().min(PIPELINE));
-            let _one = InFlightGuard::begin(&self.in_flight)?;
-            let sent = self.topology.client_cache().map(|client_cache| client_cache.begin_request(self.topology.link()));
-            meter::sent(commands.len());
+            let _guard = InFlightGuard::begin(&self.in_flight)?;
+            let pending = self.topology.client_cache().map(|client_cache| client_cache.begin_request(self.topology.link()));
+            meter::count_commands(commands.len());
             // Boxed, since it is large and part of every future that reads.
             let received = self.timed(Box::pin(self.topology.send(commands, access))).await?;
-            meter::received(&received);
+            meter::count_replies(&received);
             replies.extend(received);
-            if let Some(sent) = sent {
-                sent.complete();
+            if let Some(pending) = pending {
+                pending.complete();
             }
             commands = rest;
         }
@@ -379,10 +379,10 @@ impl Db {
 struct InFlightGuard<'a>(&'a AtomicUsize);
 
 impl<'a> InFlightGuard<'a> {
-    fn begin(all: &'a AtomicUsize) -> Result<Self, Error> {
-        let one = Self(all);
-        if all.fetch_add(1, Ordering::Relaxed) < IN_FLIGHT {
-            return Ok(one);
+    fn begin(in_flight: &'a AtomicUsize) -> Result<Self, Error> {
+        let guard = Self(in_flight);
+        if in_flight.fetch_add(1, Ordering::Relaxed) < IN_FLIGHT {
+            return Ok(guard);
         }
         tracing::warn!("Redis is overloaded: {IN_FLIGHT} pipelines wait for it");
         Err(Error::StorageUnavailable)

@@ -10,7 +10,7 @@ tokio::task_local! {
 /// The error of a pipeline.
 pub(super) struct PipelineError {
     pub(super) error: Error,
-    /// Whether some of its writes were done: another node, or another key, was not refused.
+    /// Whether some writes of the pipeline were done: those of another node or key, which were not refused.
     pub(super) is_partial: bool,
 }
 
@@ -35,9 +35,9 @@ pub(super) fn track_write<T>(written: Result<T, PipelineError>) -> Result<T, Err
 
 /// Runs `work` and returns whether it has changed anything in the store.
 pub async fn tracking_writes<T>(work: impl Future<Output = T>) -> (T, bool) {
-    let track_write = async {
+    let tracked = async {
         let done = work.await;
         (done, WROTE.with(std::cell::Cell::get))
     };
-    WROTE.scope(std::cell::Cell::new(false), track_write).await
+    WROTE.scope(std::cell::Cell::new(false), tracked).await
 }

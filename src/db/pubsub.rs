@@ -27,7 +27,7 @@ const PROBE_INTERVAL: Duration = Duration::from_secs(3);
 /// The delay before a failed subscription is retried: the first and the longest.
 const RETRY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
-/// A message of a subscriber.
+/// A message of a subscriber to its consumer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PubSubMessage {
     /// The channel is subscribed. If it was subscribed before, messages may have been lost.
@@ -59,21 +59,21 @@ pub struct Subscriber(mpsc::UnboundedSender<ChannelCommand>);
 impl Subscriber {
     /// Starts a subscriber; returns it with the receiver of its messages.
     pub fn open(db: Db) -> (Self, mpsc::Receiver<PubSubMessage>) {
-        let (commands, received) = mpsc::unbounded_channel();
+        let (commands, command_receiver) = mpsc::unbounded_channel();
         let (messages, receiver) = mpsc::channel(MESSAGES);
         let (sender, pushes) = mpsc::channel(PUSHES);
-        let listening = SubscriberTask {
+        let task = SubscriberTask {
             db,
             messages,
             pushes,
             sender,
             channels: HashMap::new(),
             connections: HashMap::new(),
-            made: 0,
+            last_number: 0,
             pause: RETRY.0,
             stale: false,
         };
-        tokio::spawn(listening.run(received));
+        tokio::spawn(task.run(command_receiver));
         (Self(commands), receiver)
     }
 
@@ -91,7 +91,7 @@ impl Subscriber {
 /// A requested channel.
 #[derive(Default)]
 struct Channel {
-    /// The connection of its subscription.
+    /// The number of the connection over which the channel is subscribed; `None` if it is not.
     connection: Option<u64>,
     /// Whether it was ever subscribed.
     was_subscribed: bool,
@@ -114,29 +114,30 @@ struct SubscriberTask {
     pushes: mpsc::Receiver<NumberedPush>,
     sender: mpsc::Sender<NumberedPush>,
     channels: HashMap<String, Channel>,
-    /// By the node's address.
+    /// The connections by the address of their node.
     connections: HashMap<String, NodeConnection>,
-    made: u64,
+    /// The number of the connection that was opened last.
+    last_number: u64,
     pause: Duration,
     /// Whether the slot map must be refreshed.
     stale: bool,
 }
 
 impl SubscriberTask {
-    async fn run(mut self, mut received: mpsc::UnboundedReceiver<ChannelCommand>) {
+    async fn run(mut self, mut commands: mpsc::UnboundedReceiver<ChannelCommand>) {
         let mut probe = interval(PROBE_INTERVAL);
         probe.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut next_try = Instant::now();
         loop {
             let missing = self.channels.values().any(|channel| channel.connection.is_none());
             tokio::select! {
-                command = received.recv() => {
+                command = commands.recv() => {
                     let Some(command) = command else { return };
                     let mut abandoned = Vec::new();
                     let mut next = Some(command);
                     while let Some(command) = next {
                         self.command(command, &mut abandoned);
-                        next = received.try_recv().ok();
+                        next = commands.try_recv().ok();
                     }
                     self.unsubscribe(abandoned).await;
                     next_try = Instant::now();
@@ -169,7 +170,7 @@ impl SubscriberTask {
     async fn unsubscribe(&mut self, abandoned: Vec<(String, u64)>) {
         let unsubscribe_one = async |(channel, number): &(String, u64)| {
             let it = self.connections.values().find(|it| it.number == *number && !self.channels.contains_key(channel))?;
-            let reply = sent(&it.connection, &self.db, cmd("SUNSUBSCRIBE").arg(channel).take()).await;
+            let reply = send(&it.connection, &self.db, cmd("SUNSUBSCRIBE").arg(channel).take()).await;
             (!matches!(reply, Ok(true))).then_some(*number)
         };
         let lost: Vec<u64> = join_all(abandoned.iter().map(unsubscribe_one)).await.into_iter().flatten().collect();
@@ -221,14 +222,15 @@ impl SubscriberTask {
         }
     }
 
+    /// Pings every connection, and drops those that do not reply.
     async fn probe(&mut self) {
         let patience = self.db.timing().response;
-        let ask = async |it: &NodeConnection| {
+        let ping = async |it: &NodeConnection| {
             let mut connection = it.connection.clone();
             let reply = within(patience, cmd("PING").query_async::<redis::Value>(&mut connection)).await;
             (!matches!(reply, Ok(Ok(_)))).then_some(it.number)
         };
-        let lost: Vec<u64> = join_all(self.connections.values().map(ask)).await.into_iter().flatten().collect();
+        let lost: Vec<u64> = join_all(self.connections.values().map(ping)).await.into_iter().flatten().collect();
         for number in lost {
             tracing::warn!("a subscribed connection does not reply: it is reopened");
             self.drop_connection(number);
@@ -252,7 +254,7 @@ impl SubscriberTask {
             };
             let connection = self.connections[&address].connection.clone();
             let replies =
-                join_all(channels.iter().map(|channel| sent(&connection, &self.db, cmd("SSUBSCRIBE").arg(channel).take()))).await;
+                join_all(channels.iter().map(|channel| send(&connection, &self.db, cmd("SSUBSCRIBE").arg(channel).take()))).await;
             for (channel, reply) in channels.into_iter().zip(replies) {
                 match reply {
                     Ok(true) => {
@@ -280,8 +282,8 @@ impl SubscriberTask {
         if let Some(it) = self.connections.get(address) {
             return Ok(it.number);
         }
-        self.made += 1;
-        let (number, sender, overrun) = (self.made, self.sender.clone(), Arc::new(AtomicBool::new(false)));
+        self.last_number += 1;
+        let (number, sender, overrun) = (self.last_number, self.sender.clone(), Arc::new(AtomicBool::new(false)));
         let full = overrun.clone();
         let timing = self.db.timing();
         let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None).set_push_sender(
@@ -306,8 +308,8 @@ impl SubscriberTask {
     }
 }
 
-/// Sends a command for a channel; returns whether the node has accepted it. Connection failures are errors.
-async fn sent(connection: &MultiplexedConnection, db: &Db, command: Cmd) -> Result<bool, Error> {
+/// Sends a command for a channel; returns whether the node has accepted it. Connection failures and timeouts are errors.
+async fn send(connection: &MultiplexedConnection, db: &Db, command: Cmd) -> Result<bool, Error> {
     let mut connection = connection.clone();
     match within(db.timing().response, connection.send_packed_command(&command)).await {
         Ok(Ok(reply)) => Ok(reply.extract_error().is_ok()),

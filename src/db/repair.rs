@@ -1,5 +1,5 @@
-//! Repairs of single keys for `waxwing fsck --repair`. Each checks the current state before it changes anything, in one script or command on one
-//! hash tag. The domains repair data that is derived from several keys.
+//! Repairs of single keys for `waxwing fsck --repair`, each in one script or command on one hash tag. All except `discard` and `remove_member` check the
+//! current state before they change anything. The domains repair data that is derived from several keys.
 
 use super::Db;
 use super::script::{Call, Script};
@@ -25,7 +25,7 @@ impl Db {
         self.call::<u64>(Call::new(&SET_EXPIRY, [key.to_owned()]).arg(millis.unwrap_or(0))).await.map(drop)
     }
 
-    /// Deletes a key that is of another type. One script.
+    /// Deletes a key that is of another type than `kind`. One script.
     pub async fn delete_mistyped(&self, key: &str, kind: &str) -> Result<(), Error> {
         self.call::<u64>(Call::new(&DELETE_MISTYPED, [key.to_owned()]).arg(kind)).await.map(drop)
     }

@@ -11,9 +11,9 @@
 use redis::{Arg, Cmd, ToRedisArgs, Value};
 use std::sync::OnceLock;
 
-/// With this header Redis refuses the whole script if it accepts no writes.
+/// The header with which Redis refuses the whole script whenever it refuses writes.
 const REFUSABLE: &str = "#!lua\n";
-/// With this header Redis also runs the script at its memory limit.
+/// The header with which Redis runs the script also at its memory limit.
 const ALLOW_OOM: &str = "#!lua flags=allow-oom\n";
 
 /// A script next to its store, `lua/<verb>_<object>.lua`.
@@ -21,7 +21,7 @@ pub struct Script {
     /// The header line for Redis; may be empty.
     header: &'static str,
     /// The code shared with other scripts.
-    before: &'static str,
+    prelude: &'static str,
     source: &'static str,
     compiled: OnceLock<CompiledScript>,
 }
@@ -48,22 +48,22 @@ impl Script {
     }
 
     /// A script that begins with shared code; use with `include_str!` in a `static`.
-    pub const fn after(before: &'static str, source: &'static str) -> Self {
-        Self::with("", before, source)
+    pub const fn after(prelude: &'static str, source: &'static str) -> Self {
+        Self::with("", prelude, source)
     }
 
     /// A script with shared code that also runs in a full store.
-    pub const fn allow_oom_after(before: &'static str, source: &'static str) -> Self {
-        Self::with(ALLOW_OOM, before, source)
+    pub const fn allow_oom_after(prelude: &'static str, source: &'static str) -> Self {
+        Self::with(ALLOW_OOM, prelude, source)
     }
 
-    const fn with(header: &'static str, before: &'static str, source: &'static str) -> Self {
-        Self { header, before, source, compiled: OnceLock::new() }
+    const fn with(header: &'static str, prelude: &'static str, source: &'static str) -> Self {
+        Self { header, prelude, source, compiled: OnceLock::new() }
     }
 
     fn compiled(&self) -> &CompiledScript {
         self.compiled.get_or_init(|| {
-            let text = format!("{}{}{}", self.header, self.before, self.source);
+            let text = format!("{}{}{}", self.header, self.prelude, self.source);
             CompiledScript { script: redis::Script::new(&text), text }
         })
     }
@@ -72,7 +72,7 @@ impl Script {
         self.compiled().script.get_hash()
     }
 
-    /// The command that loads it.
+    /// The command that loads the script.
     pub(super) fn load(&self) -> Cmd {
         let mut command = redis::cmd("SCRIPT");
         command.arg("LOAD").arg(&self.compiled().text);
@@ -80,7 +80,7 @@ impl Script {
     }
 }
 
-/// A call of a script: all of its keys, which have one hash tag, and its arguments. Or a command, in a pipeline of scripts.
+/// A call of a script, with all of its keys, which have one hash tag, and its arguments; or a single command in a pipeline of scripts.
 pub struct Call {
     /// `None` for a command.
     script: Option<&'static Script>,

@@ -37,8 +37,8 @@ impl<T: EstimatedSize + Send + Sync + 'static> SpeculativeRead<T> {
         matches!(self.source, ReadSource::Redis(_)).then(|| (self.read.0)(&self.key))
     }
 
-    /// The value as it is since the request began at `since`, or later; `None` if there is none. `reply` is called for the reply to the command, if there is
-    /// one. No round trip, unless the cached value was outdated.
+    /// The value of the key, as it was when the request began at `since` or later; `None` if the key is missing. `reply` is called for the reply to the
+    /// command, if there is one. No round trip, unless a cached value is not confirmed.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`, and those of decoding.

@@ -44,7 +44,7 @@ fn with_settings(info: ConnectionInfo) -> ConnectionInfo {
 }
 
 /// Socket options: send at once, and detect a dead peer within ten seconds, whether it acknowledges nothing or, on an idle connection, does not reply to
-/// probe.
+/// probes.
 fn tcp_settings() -> TcpSettings {
     let probes = TcpKeepalive::new().with_time(Duration::from_secs(4)).with_interval(Duration::from_secs(2));
     let settings = TcpSettings::default().set_nodelay(true).set_keepalive(probes.with_retries(3));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The kind of access: whether a lost reply may have changed something, and the timeout.
+/// The kind of access, which determines the timeout, and whether a command without a reply may have changed something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
@@ -12,7 +12,7 @@ pub(super) enum Access {
 }
 
 impl Access {
-    /// Whether a lost reply may have changed something.
+    /// Whether a command without a reply may have changed something.
     pub(super) const fn is_write(self) -> bool {
         matches!(self, Self::Write | Self::ShortWrite)
     }
@@ -32,7 +32,7 @@ pub struct Timing {
     pub write: Duration,
     /// For charging the cost of a request. A request that cannot be charged is free, so this is short.
     pub charge: Duration,
-    /// The number of connections to a single server.
+    /// The number of connections to each server.
     pub connections: usize,
     /// The size of the client-side cache of a single server in bytes; 0 for no cache.
     pub client_cache: u64,

@@ -77,7 +77,7 @@ impl Topology {
         }
     }
 
-    /// Loads scripts on every primary.
+    /// Loads scripts on every primary, and on nodes of a cluster that are importing slots.
     pub(super) async fn load_scripts(&self, loads: Vec<Cmd>) -> Result<(), Error> {
         let replies = match &self.nodes {
             Nodes::Single(_) => self.send(loads, Access::Read).await?,
@@ -89,7 +89,7 @@ impl Topology {
         Ok(())
     }
 
-    /// Groups channels by node: its address, how to connect, and its channels. With `stale`, the slot map is refreshed first.
+    /// Groups channels by node: the address of a node, a client for it, and its channels. With `stale`, the slot map is refreshed first.
     pub(super) async fn channel_nodes(
         &self,
         channels: &[String],

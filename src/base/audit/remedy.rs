@@ -1,5 +1,5 @@
-//! Remedies: what `waxwing fsck --repair` does about a finding. A remedy names what to settle, never what to write: the current state is read again
-//! when it is applied, so it is correct while servers write.
+//! Remedies: the repairs that `waxwing fsck --repair` applies to findings. A remedy is correct while servers write: most remedies name the objects to
+//! settle, whose current state is read again, and the others change a key only if it still is as it was found, or cannot be valid.
 
 use crate::base::clock::Millis;
 use crate::base::email::EmailDigest;
@@ -80,7 +80,7 @@ pub enum Remedy {
         /// The account.
         user: UserId,
     },
-    /// Claims its confirmed address for an account.
+    /// Claims the confirmed address of an account for this account.
     ClaimEmail {
         /// The account.
         user: UserId,
@@ -92,7 +92,7 @@ pub enum Remedy {
         /// The address.
         address: EmailDigest,
     },
-    /// Claims its external id for an account.
+    /// Claims the external id of an account for this account.
     ClaimExternalId {
         /// The account.
         user: UserId,
@@ -113,7 +113,7 @@ pub enum Remedy {
         /// The sorted set.
         set: String,
     },
-    /// Sets a hash to the newest entry of its stream. All keys have one hash tag.
+    /// Sets the field `last` of a hash to the newest entry of its stream. All keys have one hash tag.
     SyncLast {
         /// The hash with the field `last`.
         key: String,
@@ -221,7 +221,7 @@ pub enum Remedy {
         /// The status.
         status: StatusId,
     },
-    /// Settles a repost, as a bookmark.
+    /// Settles a repost: the account's reposts agree with the accounts that have reposted the status.
     SettleRepost {
         /// The account.
         user: UserId,
@@ -379,7 +379,7 @@ impl Remedy {
         }
     }
 
-    /// The stage of a repair round in which it is applied. Malformed data is repaired first; deletions depend on the data that is left.
+    /// The stage of a repair round in which the remedy is applied, from 0. Malformed data is repaired before data that depends on it; deletions come last.
     pub const fn stage(&self) -> u8 {
         match self {
             Self::SetExpiry { .. } | Self::DeleteMistyped { .. } | Self::SetField { .. } | Self::SetText { .. } => 1,

@@ -205,7 +205,7 @@ impl ChatMessageId {
 pub struct TagId(String);
 
 impl TagId {
-    /// The id of the tag with this name, in the form that all names have.
+    /// The id of the tag with this name, which must have the form in which names of tags are stored.
     pub const fn of_name(name: String) -> Self {
         Self(name)
     }
@@ -215,7 +215,7 @@ impl TagId {
         &self.0
     }
 
-    /// A number of the name, by which cursors tell tags apart.
+    /// The first 64 bits of the SHA-256 of the name: the number by which cursors distinguish tags.
     pub fn number(&self) -> u64 {
         let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = Sha256::digest(self.0.as_bytes()).into();
         u64::from_be_bytes([a, b, c, d, e, f, g, h])
@@ -228,7 +228,7 @@ impl TagId {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Parses a tag's global id. The caller checks that the name has the form of all names.
+    /// Parses a tag's global id. The caller checks that the name has the form in which names of tags are stored.
     pub fn from_global(text: &str) -> Option<Self> {
         if text.len() > (TAG_BYTES + 2).div_ceil(3) * 4 {
             return None;
@@ -321,7 +321,7 @@ fn number_id(kind: IdKind, id: u64) -> GlobalId {
     GlobalId::new(&bytes)
 }
 
-/// The global id of a timeline entry: of its list and its position.
+/// The global id of a timeline entry: the letter and the owner of its list, and its position.
 pub fn encode_entry(list: u8, owner: u64, position: u64) -> GlobalId {
     let mut bytes = [0; 17];
     bytes[2..9].copy_from_slice(&owner.to_be_bytes()[1..]);
@@ -332,8 +332,8 @@ pub fn encode_entry(list: u8, owner: u64, position: u64) -> GlobalId {
     GlobalId::new(&bytes)
 }
 
-/// Parses a global id. The number is the position of a timeline entry, and the own number of a comment or an ad ([`CommentId::from_global`] and
-/// [`AdId::from_global`] return both ids).
+/// Parses a global id. The number is the position of a timeline entry, and the own number of an object that is stored with another one (for a comment,
+/// [`CommentId::from_global`] returns both ids).
 ///
 /// # Errors
 /// `BAD_USER_INPUT` if the text is no global id.

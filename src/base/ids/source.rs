@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 
 /// The epoch: 2024-01-01T00:00:00Z.
 pub const EPOCH: Millis = 1_704_067_200_000;
-/// The number of worker numbers, and so of processes that can generate ids concurrently without running ahead of the clock.
+/// The number of worker numbers. One of them is [`IMPORT_WORKER`], so 63 processes can generate ids concurrently.
 pub const WORKERS: u64 = 64;
 /// The worker number for imports, whose ids are in the past. No server uses it.
 pub const IMPORT_WORKER: u64 = WORKERS - 1;
@@ -103,8 +103,8 @@ impl GeneratorState {
 mod tests {
     use super::*;
 
-    struct FixedTime(u64);
-    impl ReserveIds for FixedTime {
+    struct FixedWorker(u64);
+    impl ReserveIds for FixedWorker {
         async fn reserve(&self, now: Millis, _: Option<IdReservation>) -> Result<IdReservation, Error> {
             Ok(IdReservation { worker: self.0, from: now, until: now + RESERVATION })
         }
@@ -115,7 +115,7 @@ mod tests {
         let (ids, mut last) = (IdSource::default(), 0);
         for now in [EPOCH + 5_000, EPOCH + 5_001, EPOCH + 1_000, EPOCH + 5_002] {
             for _ in 0..200 {
-                let id = ids.next(now, &FixedTime(3)).await.expect("a span");
+                let id = ids.next(now, &FixedWorker(3)).await.expect("a span");
                 assert!(id > last && id <= MAX, "{id} after {last}");
                 last = id;
             }

@@ -50,7 +50,7 @@ pub const OK: &str = "ok";
 /// The outcome of requests whose client has disconnected.
 pub const CANCELLED: &str = "CANCELLED";
 
-/// From half a millisecond to ten seconds, the deadline of a request.
+/// The upper bounds of the buckets of durations, in seconds: from half a millisecond to ten seconds, the deadline of a request.
 const DURATION_BUCKETS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
 named_enum! {
@@ -225,7 +225,7 @@ impl Metrics {
         self.durations[kind as usize].observe(took.as_secs_f64());
     }
 
-    /// Sets the number of entries in a queue of the journal, and of dead letters of all queues.
+    /// Sets the number of entries in a queue of the journal, and the number of dead letters of all queues.
     pub fn journal(&self, queue: &'static str, entries: u64, dead: u64) {
         self.journal.get_or_create(&QueueLabel { queue }).set(entries.try_into().unwrap_or(i64::MAX));
         self.dead.set(dead.try_into().unwrap_or(i64::MAX));
@@ -287,7 +287,7 @@ impl Metrics {
         GaugeGuard::new(&self.connections)
     }
 
-    /// Counts an open WebSocket or event stream, until the guard is dropped.
+    /// Counts an open WebSocket, event stream or multipart response, until the guard is dropped.
     pub fn live_stream(&self, transport: &'static str) -> GaugeGuard {
         GaugeGuard::new(&self.streams.get_or_create(&TransportLabel { transport }))
     }

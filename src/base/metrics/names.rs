@@ -15,18 +15,18 @@ pub(super) struct LabelNames {
 }
 
 impl LabelNames {
-    /// Labels for `capacity` names beside the `own` ones.
-    pub(super) fn new(capacity: usize, own: &[&str]) -> Self {
-        let labels = own.iter().map(|name| Arc::from(*name)).collect();
-        Self { labels: RwLock::new(labels), capacity: capacity + own.len(), other: OTHER.into() }
+    /// Labels for the `reserved` names and `capacity` others.
+    pub(super) fn new(capacity: usize, reserved: &[&str]) -> Self {
+        let labels = reserved.iter().map(|name| Arc::from(*name)).collect();
+        Self { labels: RwLock::new(labels), capacity: capacity + reserved.len(), other: OTHER.into() }
     }
 
     /// The name itself if it is a label already, or is a GraphQL name and the table is not full; else [`OTHER`]. Allocates for a new name only.
     pub(super) fn admit(&self, name: &str) -> Arc<str> {
         {
             let labels = self.labels.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(labels) = labels.get(name) {
-                return labels.clone();
+            if let Some(label) = labels.get(name) {
+                return label.clone();
             }
             if labels.len() >= self.capacity || !is_name(name) {
                 return self.other.clone();

@@ -45,7 +45,7 @@ impl<T: EncodeMetric> DynMetric for T {
     }
 }
 
-/// User and system time are the 14th and 15th fields of `/proc/self/stat`, in clock ticks, after a name in parentheses.
+/// The user and system CPU time: the 14th and 15th fields of `/proc/self/stat`, in clock ticks. The second field is a name in parentheses.
 fn cpu_seconds() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
@@ -53,7 +53,7 @@ fn cpu_seconds() -> Option<f64> {
     Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
-/// The second field of `/proc/self/statm`, in pages.
+/// The resident memory: the second field of `/proc/self/statm`, in pages.
 fn resident_bytes() -> Option<u64> {
     let pages: u64 = fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64)

@@ -39,14 +39,14 @@ pub struct StorageMeters {
     duration: Histogram,
     errors: Family<FaultLabel, Counter>,
     /// The counters of faults, in the order of [`StorageFault::ALL`].
-    by_fault: [Counter; StorageFault::ALL.len()],
+    fault_counters: [Counter; StorageFault::ALL.len()],
 }
 
 impl Default for StorageMeters {
     fn default() -> Self {
         let errors = Family::<FaultLabel, Counter>::default();
-        let by_fault = StorageFault::ALL.map(|fault| errors.get_or_create_owned(&FaultLabel { kind: fault.name() }));
-        Self { trips: Counter::default(), pipelines: Counter::default(), duration: histogram(), errors, by_fault }
+        let fault_counters = StorageFault::ALL.map(|fault| errors.get_or_create_owned(&FaultLabel { kind: fault.name() }));
+        Self { trips: Counter::default(), pipelines: Counter::default(), duration: histogram(), errors, fault_counters }
     }
 }
 
@@ -68,7 +68,7 @@ impl StorageMeters {
 
     /// Counts a fault.
     pub fn count_fault(&self, fault: StorageFault) {
-        self.by_fault[fault as usize].inc();
+        self.fault_counters[fault as usize].inc();
     }
 
     /// The number of round trips so far.

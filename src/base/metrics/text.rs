@@ -35,8 +35,8 @@ fn family(text: &mut String, declared: &str, help: Option<(&str, &str)>) {
         "histogram" | "summary" | "gauge" => ("", kind),
         _ => ("", "untyped"),
     };
-    if let Some((of, help)) = help
-        && of == name
+    if let Some((help_name, help)) = help
+        && help_name == name
     {
         *text += &format!("# HELP {name}{suffix} {}\n", help.replace("\\\"", "\""));
     }

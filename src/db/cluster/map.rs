@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-/// The time for which a refreshed map is shared by callers that wait for one.
+/// The minimum interval of refreshes: callers within it use the last map.
 const MAP_SHARE_TIME: Duration = Duration::from_millis(50);
 /// The minimum interval of refreshes because of migrations. Each redirection also updates its own slot.
 const MIGRATION_REFRESH_INTERVAL: Duration = Duration::from_secs(1);
@@ -30,14 +30,15 @@ pub(super) struct ClusterNode {
 }
 
 pub(super) struct SlotMap {
-    /// Queried if no other node is available; their settings are used for the other nodes.
+    /// Queried after the known nodes.
     seeds: Vec<Arc<ClusterNode>>,
+    /// The settings of the first seed, which are used for the other nodes.
     node_settings: ConnectionInfo,
     timing: Timing,
     meters: Arc<StorageMeters>,
     slots: RwLock<SlotTable>,
-    /// Held during a refresh: the time of the last one, and whether a node has replied.
-    asking: tokio::sync::Mutex<Option<(Instant, bool)>>,
+    /// The time of the last refresh, and whether a node has replied. Locked during a refresh.
+    last_refresh: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
 /// The current map.
@@ -49,7 +50,7 @@ pub(super) struct SlotTable {
     owners: HashMap<Slot, Arc<ClusterNode>>,
     /// When each node was last the target of an ASK redirection.
     importing: HashMap<Address, Instant>,
-    /// Computed on first use.
+    /// The result of [`Self::spread_tags`], computed on first use.
     tags: OnceLock<Vec<(Arc<ClusterNode>, Vec<u64>)>>,
 }
 
@@ -68,7 +69,7 @@ impl SlotTable {
             let mut held: Vec<(Arc<ClusterNode>, Vec<u64>)> = Vec::new();
             for tag in spread::tags() {
                 let Some(node) = self.owner(Some(Slot::for_key(tag.to_string()))) else { continue };
-                match held.iter_mut().find(|(slots, _)| slots.address == node.address) {
+                match held.iter_mut().find(|(holder, _)| holder.address == node.address) {
                     Some((_, tags)) => tags.push(*tag),
                     None => held.push((node.clone(), vec![*tag])),
                 }
@@ -80,21 +81,21 @@ impl SlotTable {
 
 impl SlotMap {
     pub(super) fn new(seeds: &[ConnectionInfo], timing: Timing, meters: Arc<StorageMeters>) -> Result<Self, RedisError> {
-        let none = || RedisError::from((redis::ErrorKind::InvalidClientConfig, "a cluster's nodes have a host and a port"));
+        let invalid = || RedisError::from((redis::ErrorKind::InvalidClientConfig, "a cluster's nodes have a host and a port"));
         let seed = |server: &ConnectionInfo| {
             let links = Links::new(server.clone(), timing, &meters, None)?;
-            Ok::<_, RedisError>(Arc::new(ClusterNode { address: Address::from_server(server).ok_or_else(none)?, links }))
+            Ok::<_, RedisError>(Arc::new(ClusterNode { address: Address::from_server(server).ok_or_else(invalid)?, links }))
         };
-        let like = seeds.first().ok_or_else(none)?.clone();
+        let node_settings = seeds.first().ok_or_else(invalid)?.clone();
         let seeds = seeds.iter().map(seed).collect::<Result<_, _>>()?;
-        Ok(Self { seeds, node_settings: like, timing, meters, slots: RwLock::default(), asking: tokio::sync::Mutex::default() })
+        Ok(Self { seeds, node_settings, timing, meters, slots: RwLock::default(), last_refresh: tokio::sync::Mutex::default() })
     }
 
     pub(super) fn slots(&self) -> RwLockReadGuard<'_, SlotTable> {
         self.slots.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self) -> RwLockWriteGuard<'_, SlotTable> {
+    fn slots_mut(&self) -> RwLockWriteGuard<'_, SlotTable> {
         self.slots.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -124,22 +125,22 @@ impl SlotMap {
 
     /// Assigns a slot to this node, and refreshes the rest of the map in the background.
     pub(super) fn record_move(self: &Arc<Self>, slot: Slot, to: &Address) -> Result<Arc<ClusterNode>, Error> {
-        let mut slots = self.change();
+        let mut slots = self.slots_mut();
         let node = self.node(&mut slots, to)?;
         slots.owners.insert(slot, node.clone());
         slots.tags = OnceLock::new();
         let version = slots.version;
         drop(slots);
-        if self.asking.try_lock().is_ok_and(|last| last.is_none_or(|(at, _)| at.elapsed() > MIGRATION_REFRESH_INTERVAL)) {
+        if self.last_refresh.try_lock().is_ok_and(|last| last.is_none_or(|(at, _)| at.elapsed() > MIGRATION_REFRESH_INTERVAL)) {
             let (own, node) = (self.clone(), node.clone());
             tokio::spawn(async move { own.query_nodes(version, MIGRATION_REFRESH_INTERVAL, &[node]).await });
         }
         Ok(node)
     }
 
-    /// Remembers that this node is importing a slot.
+    /// Records that a node is importing a slot, and returns the node.
     pub(super) fn importing_node(&self, address: &Address) -> Result<Arc<ClusterNode>, Error> {
-        let mut slots = self.change();
+        let mut slots = self.slots_mut();
         slots.importing.insert(address.clone(), Instant::now());
         self.node(&mut slots, address)
     }
@@ -170,7 +171,7 @@ impl SlotMap {
 
     async fn query_nodes(&self, version: u64, fresh: Duration, nodes: &[Arc<ClusterNode>]) -> Result<(), Error> {
         let began = Instant::now();
-        let mut last = self.asking.lock().await;
+        let mut last = self.last_refresh.lock().await;
         if self.version() != version {
             return Ok(());
         }
@@ -180,15 +181,15 @@ impl SlotMap {
             Some((at, false)) if at >= began => return Err(Error::StorageUnavailable),
             _ => {}
         }
-        let reply = self.first_of(nodes).await;
+        let reply = self.first_reply(nodes).await;
         *last = Some((Instant::now(), reply.is_some()));
         self.replace(&reply.ok_or(Error::StorageUnavailable)?)
     }
 
-    /// The first reply of these nodes.
-    async fn first_of(&self, nodes: &[Arc<ClusterNode>]) -> Option<Vec<SlotRange>> {
-        for some in nodes.chunks(MAX_QUERIED_NODES) {
-            let mut query_slots: FuturesUnordered<_> = some.iter().map(|node| self.query_slots(node)).collect();
+    /// The first reply of these nodes, which are queried in groups.
+    async fn first_reply(&self, nodes: &[Arc<ClusterNode>]) -> Option<Vec<SlotRange>> {
+        for group in nodes.chunks(MAX_QUERIED_NODES) {
+            let mut query_slots: FuturesUnordered<_> = group.iter().map(|node| self.query_slots(node)).collect();
             while let Some(reply) = query_slots.next().await {
                 if reply.is_some() {
                     return reply;
@@ -207,12 +208,12 @@ impl SlotMap {
     }
 
     fn replace(&self, ranges: &[SlotRange]) -> Result<(), Error> {
-        let mut slots = self.change();
+        let mut slots = self.slots_mut();
         slots.importing.retain(|_, at| at.elapsed() < IMPORTING_TTL);
         let old = std::mem::take(&mut *slots);
-        let named = ranges.iter().flat_map(|range| range.replicas.iter().chain([&range.primary])).chain(old.importing.keys());
+        let addresses = ranges.iter().flat_map(|range| range.replicas.iter().chain([&range.primary])).chain(old.importing.keys());
         slots.nodes =
-            named.filter_map(|address| old.nodes.get_key_value(address)).map(|(a, node)| (a.clone(), node.clone())).collect();
+            addresses.filter_map(|address| old.nodes.get_key_value(address)).map(|(a, node)| (a.clone(), node.clone())).collect();
         (slots.version, slots.importing) = (old.version + 1, old.importing);
         for range in ranges {
             for replica in &range.replicas {

@@ -40,7 +40,7 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Connects on first use.
+    /// A cluster with these seeds. Connects on first use.
     pub(super) fn open(seeds: &[ConnectionInfo], timing: Timing, meters: &Arc<StorageMeters>) -> Result<Self, RedisError> {
         let map = Arc::new(SlotMap::new(seeds, timing, meters.clone())?);
         Ok(Self { map, timing, meters: meters.clone() })
@@ -60,8 +60,8 @@ impl Cluster {
             }
         };
         // `StorageUnavailable` means that nothing was changed: it is returned only if no node can have executed a write.
-        let may_have = access.is_write() && matches!(error, Error::StorageUnavailable) && rounds.may_have_run();
-        Err(if may_have { Error::OutcomeUnknown } else { error })
+        let may_have_run = access.is_write() && matches!(error, Error::StorageUnavailable) && rounds.may_have_run();
+        Err(if may_have_run { Error::OutcomeUnknown } else { error })
     }
 
     /// As [`crate::db::Db::tags_on_other_primaries`].
@@ -123,7 +123,7 @@ impl Cluster {
         failed.map(|()| (version, lost))
     }
 
-    /// Groups channels by node: its address, how to connect, and its channels. With `stale`, the slot map is refreshed first.
+    /// Groups channels by node: the address of a node, a client for it, and its channels. With `stale`, the slot map is refreshed first.
     pub(super) async fn channel_nodes(
         &self,
         channels: &[String],
@@ -142,7 +142,7 @@ impl Cluster {
         Ok(nodes)
     }
 
-    /// Loads scripts on every primary, and on nodes that are importing slots. A node that is down needs none.
+    /// Loads scripts on every primary, and on nodes that are importing slots. Fails only if no node replies: a node that is down needs no scripts.
     pub(super) async fn load_scripts(&self, loads: &[Cmd]) -> Result<Vec<Value>, Error> {
         let pipeline = pipeline_of(loads);
         let nodes = self.map.script_nodes();
@@ -163,7 +163,7 @@ impl Cluster {
     /// The replies of every primary, in the order of their addresses.
     pub(super) async fn each_primary(&self, command: &Cmd) -> Result<Vec<Value>, Error> {
         let nodes = self.primaries().await?;
-        join_all(nodes.iter().map(|node| self.at(node, command))).await.into_iter().collect()
+        join_all(nodes.iter().map(|node| self.query(node, command))).await.into_iter().collect()
     }
 
     /// The clients of every primary, in the order of their addresses.
@@ -171,20 +171,20 @@ impl Cluster {
         Ok(self.primaries().await?.iter().map(|node| node.links.client()).collect())
     }
 
-    /// The reply of one primary.
+    /// The reply of the primary with the index `at`, in the order of addresses.
     pub(super) async fn on_primary(&self, at: usize, command: &Cmd) -> Result<Value, Error> {
         // The cluster may have lost a primary meanwhile.
         let nodes = self.primaries().await?;
-        self.at(nodes.get(at).ok_or(Error::StorageUnavailable)?, command).await
+        self.query(nodes.get(at).ok_or(Error::StorageUnavailable)?, command).await
     }
 
-    /// With a fresh slot map: a caller that queries every primary must not miss one.
+    /// The primaries by a refreshed slot map: a caller that queries every primary must not miss one.
     async fn primaries(&self) -> Result<Vec<Arc<ClusterNode>>, Error> {
         self.map.refresh(self.map.version(), &[]).await?;
         Ok(self.map.primaries())
     }
 
-    async fn at(&self, node: &ClusterNode, command: &Cmd) -> Result<Value, Error> {
+    async fn query(&self, node: &ClusterNode, command: &Cmd) -> Result<Value, Error> {
         let replies = node.links.send(&pipeline_of([command]), Access::Read).await;
         replies
             .map(|mut replies| replies.pop().unwrap_or_default())

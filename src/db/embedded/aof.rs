@@ -34,7 +34,7 @@ pub(super) fn sizes(data: &Path) -> HashMap<String, u64> {
     entries.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.metadata().ok()?.len()))).collect()
 }
 
-/// Rewrites the files if Redis found them truncated when it loaded them. Returns when that is done.
+/// Rewrites the files if Redis found them truncated when it loaded them. Returns when the rewrite is done.
 pub(super) async fn repair(url: &str, tail: &LogTail) -> Result<(), EmbeddedError> {
     let mut load = tail.load();
     // Without the line that ends loading, the log has no information about this start.
@@ -65,21 +65,21 @@ fn warn(cut: &Truncation, lost: Option<u64>) {
 async fn rewrite(url: &str) -> Result<(), EmbeddedError> {
     let mut connection = connect(url).await.map_err(failed)?;
     redis::cmd("BGREWRITEAOF").query_async::<()>(&mut connection).await.map_err(failed)?;
-    let (mut pause, mut reported) = (FIRST_PAUSE, Instant::now());
-    let (mut progress, mut moved) = (None, Instant::now());
+    let (mut pause, mut reported_at) = (FIRST_PAUSE, Instant::now());
+    let (mut progress, mut progressed_at) = (None, Instant::now());
     loop {
         let state = Rewrite::read(&mut connection).await.map_err(failed)?;
         if !state.running {
             return if state.succeeded { Ok(()) } else { Err(failed("Redis reports that the rewrite has failed")) };
         }
         if progress.replace(state.done) != Some(state.done) {
-            moved = Instant::now();
+            progressed_at = Instant::now();
         }
-        if moved.elapsed() >= STALL_TIMEOUT {
+        if progressed_at.elapsed() >= STALL_TIMEOUT {
             return Err(failed(format!("no progress for {} s", STALL_TIMEOUT.as_secs())));
         }
-        if reported.elapsed() >= REPORT_EVERY {
-            reported = Instant::now();
+        if reported_at.elapsed() >= REPORT_EVERY {
+            reported_at = Instant::now();
             tracing::info!("the append-only file is being rewritten: {} of {} keys", state.done, state.all);
         }
         sleep(pause).await;
@@ -95,8 +95,9 @@ fn failed(reason: impl ToString) -> EmbeddedError {
 struct Rewrite {
     running: bool,
     succeeded: bool,
-    /// Keys written, and all keys.
+    /// The number of keys written so far.
     done: u64,
+    /// The number of keys to write.
     all: u64,
 }
 

@@ -7,10 +7,10 @@ use std::process::Command;
 use super::error::EmbeddedError;
 use crate::db::inspect::Version;
 
-/// In this order; Debian, Homebrew and the official images have the first, Fedora the second.
+/// The names of the program, in the order of the search. Debian, Homebrew and the official images have the first, Fedora the second.
 const NAMES: [&str; 2] = ["redis-server", "valkey-server"];
 
-/// The program to run, after querying its version (some milliseconds). An old program is skipped if the other name is newer.
+/// Finds the program to run, and queries its version (some milliseconds). A program that is too old is skipped if the one of the other name is usable.
 pub(super) fn find(configured: Option<&Path>) -> Result<PathBuf, EmbeddedError> {
     if let Some(program) = configured {
         return check(program);
@@ -26,7 +26,7 @@ pub(super) fn find(configured: Option<&Path>) -> Result<PathBuf, EmbeddedError> 
     Err(first_failure.unwrap_or(EmbeddedError::NotInstalled))
 }
 
-/// The system looks up a bare name on `PATH`, here and at the start.
+/// Checks that a program runs and is new enough. The system looks up a bare name on `PATH`, here and at the start.
 fn check(program: &Path) -> Result<PathBuf, EmbeddedError> {
     let not_runnable = |reason: String| EmbeddedError::NotRunnable { program: program.to_owned(), reason };
     let output = match Command::new(program).arg("--version").output() {
@@ -36,9 +36,8 @@ fn check(program: &Path) -> Result<PathBuf, EmbeddedError> {
         }
         Err(error) => return Err(not_runnable(error.to_string())),
     };
-    let version_of = String::from_utf8_lossy(&output.stdout);
-    let version = version_in(&version_of)
-        .ok_or_else(|| not_runnable(format!("it does not say its version but {:?}", version_of.trim())))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let version = version_in(&text).ok_or_else(|| not_runnable(format!("it does not say its version but {:?}", text.trim())))?;
     if version < Version::OLDEST {
         return Err(EmbeddedError::TooOld { program: program.to_owned(), found: version.to_string() });
     }
@@ -50,8 +49,8 @@ fn is_bare_name(program: &Path) -> bool {
 }
 
 /// Parses "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 ...".
-fn version_in(version_of: &str) -> Option<Version> {
-    version_of.split_whitespace().find_map(|word| word.strip_prefix("v=")?.parse().ok())
+fn version_in(text: &str) -> Option<Version> {
+    text.split_whitespace().find_map(|word| word.strip_prefix("v=")?.parse().ok())
 }
 
 #[cfg(test)]

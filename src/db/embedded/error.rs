@@ -85,7 +85,7 @@ pub enum EmbeddedError {
     /// The supervisor's thread or the process could not be started.
     #[error("cannot start Redis: {0}")]
     Spawn(#[source] io::Error),
-    /// Redis exited before it replied.
+    /// Redis exited during the start.
     #[error("Redis did not start ({status}). The end of its log:\n{log}")]
     Exited {
         /// The exit status or signal.
@@ -100,13 +100,13 @@ pub enum EmbeddedError {
          left, then start again"
     )]
     NotRewritten {
-        /// The message of Redis.
+        /// The cause.
         reason: String,
     },
 }
 
 impl EmbeddedError {
-    /// For `map_err` on accesses to the folder.
+    /// Returns the function that converts the error of an access to `path`, for `map_err`.
     pub(super) fn folder(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Folder { path, source }

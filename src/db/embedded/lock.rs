@@ -38,7 +38,7 @@ pub(super) struct Locks {
 }
 
 impl Locks {
-    /// Acquires both, or reports their holder. Waits only for the Redis of a dead server.
+    /// Acquires both locks, or reports their holder. Waits for the Redis of a dead server, but not for a running server.
     pub(super) async fn acquire(folder: &Path) -> Result<Self, EmbeddedError> {
         let path = folder.join(SERVER_LOCK);
         let server = open(&path).map_err(EmbeddedError::folder(&path))?;
@@ -76,7 +76,7 @@ async fn wait_for_redis(folder: &Path, patience: Duration) -> Result<File, Embed
     Ok(file)
 }
 
-/// `false` if the lock is still held by another after the limit.
+/// Tries to lock a file until the limit has passed; `false` if another process still holds the lock.
 async fn try_lock_for(file: &File, limit: Duration) -> io::Result<bool> {
     let started = Instant::now();
     while !try_lock(file)? {
@@ -88,7 +88,7 @@ async fn try_lock_for(file: &File, limit: Duration) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Never truncated on opening: the id in it may be another's.
+/// Opens a lock file without truncating it: it may have the process id of its holder.
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }

@@ -1,6 +1,6 @@
 //! Forwards the log of Redis line by line, and keeps its end for error messages.
 //!
-//! It is a pipe and not a file, which nobody would rotate. When this process dies, writes of Redis to the pipe fail without harm.
+//! Redis writes to a pipe and not to a file, which nobody would rotate. When this process dies, writes of Redis to the pipe fail without harm.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead as _, BufReader, Read};
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::truncation::{self, Truncation};
 
 const KEPT_LINES: usize = 20;
-/// Longer lines are split here, which bounds the memory.
+/// Maximum length of a line in bytes; longer lines are split, which bounds the memory.
 const LONGEST_LINE: u64 = 4096;
 
 /// The last lines, and the log's information about the last load; cheap to clone.
@@ -25,7 +25,7 @@ struct LogState {
     load: watch::Sender<DataLoad>,
 }
 
-/// The messages about loading its data in the log of one process.
+/// The load of the data by one process of Redis, as its log reports it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DataLoad {
     /// The number of the process, from 1.
@@ -106,12 +106,12 @@ pub(super) fn forward(stream: impl Read + Send + 'static, tail: LogTail, start_c
     thread::Builder::new().name("redis-log".to_owned()).spawn(read)
 }
 
-/// Redis marks important lines with a `#` ("417:M 21 Nov 2025 10:47:00.123 # Can't save: no space left"). Before it has read its settings (and in
-/// forks, whose parent reports) its role is "C", and even its greeting is marked.
+/// Logs a line, at level `info` if Redis marks it as important with a `#` ("417:M 21 Nov 2025 10:47:00.123 # Can't save: no space left"). Lines of the
+/// role "C" are not important: Redis has this role before it has read its settings, when even its greeting is marked, and in forks, whose parent reports.
 fn report(line: &str) {
     let mut words = line.split_whitespace();
-    let starting = words.next().is_some_and(|who| who.ends_with(":C"));
-    if words.nth(4) == Some("#") && !starting {
+    let has_role_c = words.next().is_some_and(|process| process.ends_with(":C"));
+    if words.nth(4) == Some("#") && !has_role_c {
         tracing::info!(target: "waxwing::redis", "{line}");
     } else {
         tracing::debug!(target: "waxwing::redis", "{line}");

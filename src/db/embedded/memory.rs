@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-/// The limit in bytes: the given one, or three quarters of the available memory. The rest is for the server, and for what Redis takes beyond the
+/// The limit in bytes: the configured one, or three quarters of the available memory. The rest is for the server, and for what Redis takes beyond the
 /// limit: buffers, and copied pages during a rewrite. `None` if the available memory is unknown.
 pub(super) fn limit(configured: Option<u64>) -> Option<u64> {
     configured.or_else(|| Some(available()? / 4 * 3))
@@ -16,12 +16,12 @@ fn available() -> Option<u64> {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(memory);
     let container = system.cgroup_limits().map(|limits| limits.total_memory);
-    let all = [Some(system.total_memory()), container, of_group(Path::new("/proc/self/cgroup"), Path::new("/sys/fs/cgroup"))];
+    let all = [Some(system.total_memory()), container, cgroup_limit(Path::new("/proc/self/cgroup"), Path::new("/sys/fs/cgroup"))];
     all.into_iter().flatten().filter(|bytes| *bytes > 0).min()
 }
 
 /// The lowest limit of the control group of this process, and of its ancestors (version 2), as set by a service manager.
-fn of_group(cgroup_file: &Path, root: &Path) -> Option<u64> {
+fn cgroup_limit(cgroup_file: &Path, root: &Path) -> Option<u64> {
     let groups = fs::read_to_string(cgroup_file).ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let group = PathBuf::from(path);
@@ -48,12 +48,12 @@ mod tests {
         fs::write(&cgroup_file, "4:memory:/other\n0::/a/b\n").expect("writable");
         let inner = folder.path().join("a/b");
         fs::create_dir_all(&inner).expect("writable");
-        assert_eq!(of_group(&cgroup_file, folder.path()), None, "no limit is configured");
+        assert_eq!(cgroup_limit(&cgroup_file, folder.path()), None, "no limit is configured");
         fs::write(inner.join("memory.max"), "max\n").expect("writable");
-        assert_eq!(of_group(&cgroup_file, folder.path()), None, "`max` is no limit");
+        assert_eq!(cgroup_limit(&cgroup_file, folder.path()), None, "`max` is no limit");
         fs::write(folder.path().join("a/memory.max"), "4096\n").expect("writable");
-        assert_eq!(of_group(&cgroup_file, folder.path()), Some(4096));
+        assert_eq!(cgroup_limit(&cgroup_file, folder.path()), Some(4096));
         fs::write(inner.join("memory.max"), "1024\n").expect("writable");
-        assert_eq!(of_group(&cgroup_file, folder.path()), Some(1024));
+        assert_eq!(cgroup_limit(&cgroup_file, folder.path()), Some(1024));
     }
 }

@@ -51,7 +51,7 @@ pub struct EmbeddedOptions {
     pub data_dir: PathBuf,
     /// The program; if `None`, `redis-server` or `valkey-server` is looked up on `PATH`.
     pub redis_server: Option<PathBuf>,
-    /// The memory limit of the data in bytes; if `None`, three quarters of the machine's memory.
+    /// The memory limit of the data in bytes; if `None`, three quarters of the memory of the machine or the container.
     pub memory: Option<u64>,
 }
 

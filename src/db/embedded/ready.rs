@@ -37,10 +37,10 @@ async fn wait_and_repair(url: &str, supervisor: &Supervisor) -> Result<(), Embed
 /// Waits until Redis replies to a PING. Any error means that Redis is not ready; the supervisor ends the wait if Redis exits.
 async fn wait_for_reply(url: &str) {
     let mut pause = FIRST_PAUSE;
-    let mut reported = Instant::now();
+    let mut reported_at = Instant::now();
     while ping(url).await.is_err() {
-        if reported.elapsed() >= REPORT_EVERY {
-            reported = Instant::now();
+        if reported_at.elapsed() >= REPORT_EVERY {
+            reported_at = Instant::now();
             report(url).await;
         }
         sleep(pause).await;
@@ -52,7 +52,7 @@ async fn ping(url: &str) -> RedisResult<()> {
     redis::cmd("PING").query_async(&mut connect(url).await?).await
 }
 
-/// Redis replies to INFO while it loads.
+/// Logs the progress of loading. Redis replies to INFO while it loads.
 async fn report(url: &str) {
     match loading_progress(url).await {
         Ok((percent, seconds)) => {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::connect::connect;
 
-/// Name and value. Everything else has its default, including `io-threads`.
+/// The settings, as name and value. All others have their defaults, including `io-threads`.
 const SETTINGS: &[(&str, &str)] = &[
     // Only the socket, and only for this user.
     ("port", "0"),
@@ -32,7 +32,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("replica-lazy-flush", "yes"),
     // A backup is a replica for a moment: there is no other replica to wait for.
     ("repl-diskless-sync-delay", "0"),
-    // Milliseconds, microseconds, milliseconds: thresholds for diagnosing slowness.
+    // For diagnosing slowness: thresholds in milliseconds, except that of the slow log, which is in microseconds; and the number of its entries.
     ("busy-reply-threshold", "1000"),
     ("slowlog-log-slower-than", "10000"),
     ("slowlog-max-len", "256"),

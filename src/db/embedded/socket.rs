@@ -51,7 +51,8 @@ fn fits(path: &Path) -> bool {
     path.as_os_str().as_bytes().len() <= LONGEST_PATH
 }
 
-/// The name is derived from the data folder's identity, so restarts find it again and crashes leave no litter.
+/// Creates a folder for the socket with a shorter path. Its name is derived from the identity of the data folder, so a restart uses the same folder, and
+/// crashes leave no further ones.
 fn temporary_folder(data: &Path) -> Result<PathBuf, EmbeddedError> {
     let metadata = fs::metadata(data).map_err(EmbeddedError::folder(data))?;
     let name = format!("waxwing-{:x}-{:x}", metadata.dev(), metadata.ino());
@@ -65,7 +66,7 @@ fn temporary_folder(data: &Path) -> Result<PathBuf, EmbeddedError> {
     Ok(folder)
 }
 
-/// In a world-writable folder, another user may have created it first, or a link in its place.
+/// Checks that a folder belongs to this user and is no link: in a world-writable parent, another user may have created it first.
 fn check_owner(folder: &Path) -> Result<(), EmbeddedError> {
     let metadata = fs::symlink_metadata(folder).map_err(EmbeddedError::folder(folder))?;
     if metadata.is_dir() && folder::is_own(&metadata) {

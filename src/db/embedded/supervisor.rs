@@ -1,8 +1,8 @@
 //! A thread that starts Redis, waits for it, and restarts it when it exits.
 //!
 //! It is a thread of its own, because the kernel treats the forking thread as the parent: a thread of a pool may end early and take Redis with it.
-//! Its phases: starting (an exit ends it: [`super::start`] reports that), kept alive (an exit is followed by a restart), stopping (an exit ends
-//! it).
+//! Its phases: starting (an exit of Redis ends the thread, and [`super::start`] reports the exit), kept alive (an exit is followed by a restart),
+//! stopping (an exit ends the thread).
 
 use std::ffi::OsString;
 use std::io;
@@ -31,7 +31,7 @@ const HEALTHY: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct Supervisor {
     shared: Arc<SupervisorShared>,
-    /// The end of the last process, known after the thread has ended and the folder is free.
+    /// The exit status of the last process, known after the thread has ended and the folder is free.
     ended: watch::Receiver<Option<String>>,
 }
 
@@ -46,7 +46,7 @@ struct SupervisorShared {
 struct SupervisorState {
     keep_alive: bool,
     stopping: bool,
-    /// The thread will not start another process.
+    /// Whether the thread starts no further process.
     has_ended: bool,
     /// Set only until the process is reaped, so that its id cannot belong to another process.
     child: Option<Pid>,
@@ -188,7 +188,7 @@ impl Worker {
         Ok(status.to_string())
     }
 
-    /// Under the lock of the state, so that a stop either prevents the start or finds a process to signal.
+    /// Starts Redis under the lock of the state, so that a stop either prevents the start (`None`) or finds a process to signal.
     fn start_process(&self) -> io::Result<Option<(RedisProcess, Pid)>> {
         let mut state = self.shared.state();
         if state.stopping {

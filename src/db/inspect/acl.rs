@@ -1,5 +1,5 @@
-//! The line of an ACL file for a user of least privilege: the commands of `super::rights` on the existing kinds of keys, and nothing else. So the
-//! same list is granted, checked at start, and tested.
+//! The line of an ACL file for a user of least privilege: the commands of `super::rights` on the existing kinds of keys and channels, and those of the
+//! client library. So the same list is granted, checked at start, and tested.
 
 use super::rights;
 use crate::db::pubsub::CHANNELS;

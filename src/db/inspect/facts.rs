@@ -14,9 +14,9 @@ pub struct NodeFacts {
     pub product: Product,
     /// The product's own version, not its compatibility version.
     pub version: Option<Version>,
-    /// Whether it is a replica.
+    /// Whether the node is a replica.
     pub replica: Option<bool>,
-    /// Whether it is loading its data and refuses most commands.
+    /// Whether the node is loading its data and refuses most commands.
     pub loading: bool,
     /// Whether the append-only file is on.
     pub aof: Option<bool>,
@@ -38,7 +38,7 @@ pub struct NodeFacts {
     pub active_defrag: Option<bool>,
     /// Of a cluster node: `cluster-node-timeout` in ms.
     pub node_timeout: Option<u64>,
-    /// Whether the network can use it without a password.
+    /// Whether the node can be used over the network without a password.
     pub is_unprotected: Option<bool>,
     /// The name of the Redis user.
     pub user: Option<String>,
@@ -75,7 +75,7 @@ pub(super) async fn collect(connection: &mut impl ConnectionLike, kinds: &[&str]
     Ok(facts)
 }
 
-/// `None` if the server does not know the command or does not permit it.
+/// Sends a query; `None` if the server does not know the command or does not permit it.
 async fn query_optional<T: FromRedisValue>(connection: &mut impl ConnectionLike, command: &Cmd) -> RedisResult<Option<T>> {
     match command.query_async(connection).await {
         Ok(reply) => Ok(Some(reply)),
@@ -115,13 +115,13 @@ fn add_config(facts: &mut NodeFacts, config: &HashMap<String, String>) {
     facts.compact_value = config.get("hash-max-listpack-value").and_then(|value| value.parse().ok());
 }
 
-/// By the user's flags, since `requirepass` does not reflect an ACL file.
+/// Whether a user needs no password, by its flags: `requirepass` does not reflect an ACL file.
 fn has_no_password(user: &HashMap<String, Value>) -> bool {
     let flags = user.get("flags").and_then(|flags| Vec::<String>::from_redis_value(flags.clone()).ok());
     flags.is_some_and(|flags| flags.iter().any(|flag| flag == "on") && flags.iter().any(|flag| flag == "nopass"))
 }
 
-/// Whether it listens to the network and protected mode is off.
+/// Whether the server listens to the network and its protected mode is off.
 fn is_exposed(config: &HashMap<String, String>) -> bool {
     let is = |name: &str, value: &str| config.get(name).is_some_and(|found| found == value);
     let loopback = |address: &str| {

@@ -45,7 +45,7 @@ impl InspectionReport {
     }
 }
 
-/// Inspects one node; five round trips. `kinds` are the kinds of keys that the user must be allowed to use.
+/// Inspects one node; at most six round trips. `kinds` are the kinds of keys that the user must be allowed to use.
 ///
 /// # Errors
 /// If the connection fails or the login is refused. A query that the user may not make is a `None`.

@@ -127,20 +127,21 @@ pub(super) async fn missing(connection: &mut impl ConnectionLike, kinds: &[&str]
     if let Err(error) = opened {
         return if is_denial(&error) { Ok(vec![MissingPermission::Command("multi".to_owned())]) } else { Err(error) };
     }
-    let of_zero = |kind: &&str| format!("{kind}:{{0}}");
+    let sample_key = |kind: &&str| format!("{kind}:{{0}}");
     let (keys, channels): (Vec<String>, Vec<String>) =
-        (kinds.iter().map(of_zero).collect(), CHANNELS.iter().map(of_zero).collect());
+        (kinds.iter().map(sample_key).collect(), CHANNELS.iter().map(sample_key).collect());
     let replies: Vec<RedisResult<Value>> = trial(&keys, &channels).query_async(connection).await?;
     let mut missing = Vec::new();
     // The replies after that of MULTI: kinds, channels, commands.
-    let of_channels = CHANNELS.iter().map(|kind| MissingPermission::Channels((*kind).to_owned()));
-    let of_kinds = kinds.iter().map(|kind| MissingPermission::Keys((*kind).to_owned()));
-    let of_commands = commands().map(MissingPermission::Command);
-    for (tried, reply) in of_kinds.chain(of_channels).chain(of_commands).zip(replies.into_iter().skip(1)) {
-        if let Some(denied) = reply.err().and_then(|error| denied(tried, &error))
-            && !missing.contains(&denied)
+    let channel_permissions = CHANNELS.iter().map(|kind| MissingPermission::Channels((*kind).to_owned()));
+    let key_permissions = kinds.iter().map(|kind| MissingPermission::Keys((*kind).to_owned()));
+    let command_permissions = commands().map(MissingPermission::Command);
+    for (tested, reply) in key_permissions.chain(channel_permissions).chain(command_permissions).zip(replies.into_iter().skip(1))
+    {
+        if let Some(permission) = reply.err().and_then(|error| denied_permission(tested, &error))
+            && !missing.contains(&permission)
         {
-            missing.push(denied);
+            missing.push(permission);
         }
     }
     Ok(missing)
@@ -167,14 +168,15 @@ fn trial(keys: &[String], channels: &[String]) -> Pipeline {
     trial
 }
 
-/// The error of a pipeline has its own kind and only quotes the server's error.
+/// Whether an error reports a missing permission. The error of a pipeline has its own kind and only quotes the server's error.
 fn is_denial(error: &RedisError) -> bool {
     error.kind() == ErrorKind::Server(ServerErrorKind::NoPerm) || error.to_string().contains("NOPERM")
 }
 
-/// Other errors (MOVED, out of memory, loading) do not concern permissions. The wording differs between versions: "... has no permissions to run
-/// the 'hset' command", "... to access one of the keys used as arguments". A denied command does not show whether its key is allowed, and vice versa.
-fn denied(tried: MissingPermission, error: &RedisError) -> Option<MissingPermission> {
+/// Returns the missing permission that an error shows, from a command that tested `tested`. `None` for errors that do not concern permissions (MOVED, out
+/// of memory, loading). The wording differs between versions: "... has no permissions to run the 'hset' command", "... to access one of the keys used as
+/// arguments". A denied command does not show whether its key is allowed, and vice versa.
+fn denied_permission(tested: MissingPermission, error: &RedisError) -> Option<MissingPermission> {
     if !is_denial(error) {
         return None;
     }
@@ -184,5 +186,5 @@ fn denied(tried: MissingPermission, error: &RedisError) -> Option<MissingPermiss
         return Some(MissingPermission::Command(name.to_owned()));
     }
     // If only the key or the channel of a command was denied, its kind is already reported.
-    matches!(tried, MissingPermission::Keys(_) | MissingPermission::Channels(_)).then_some(tried)
+    matches!(tested, MissingPermission::Keys(_) | MissingPermission::Channels(_)).then_some(tested)
 }

@@ -22,7 +22,7 @@ impl fmt::Display for Product {
     }
 }
 
-/// Major, minor, patch.
+/// A version: major, minor, patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub u32, pub u32, pub u32);
 
@@ -45,7 +45,7 @@ pub struct VersionError(String);
 impl FromStr for Version {
     type Err = VersionError;
 
-    /// Lenient after the first number: "8.0" is 8.0.0 and "8.2.0-rc1" is 8.2.0.
+    /// Parses a version, leniently after the first number: "8.0" is 8.0.0 and "8.2.0-rc1" is 8.2.0.
     fn from_str(text: &str) -> Result<Self, VersionError> {
         let mut numbers = text.splitn(3, '.').map(leading_number);
         let major = numbers.next().flatten().ok_or_else(|| VersionError(text.to_owned()))?;

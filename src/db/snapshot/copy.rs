@@ -7,7 +7,7 @@ use redis::{Value, cmd};
 /// Keys per page.
 const PAGE: usize = 100;
 
-/// Copies everything from `from`, a single server, into `to`, replacing existing keys. Neither may change meanwhile. `report` gets the number of
+/// Copies everything from `from`, a single server, into `to`, replacing existing keys. Neither store may change meanwhile. `report` gets the number of
 /// copied keys.
 ///
 /// # Errors

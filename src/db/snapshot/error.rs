@@ -9,7 +9,7 @@ pub(super) const READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// A failed download of a snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
-    /// The connection failed, or the file.
+    /// The connection or the access to the file failed.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The server was silent for too long.

@@ -22,7 +22,7 @@ pub struct Download {
     pub sha256: String,
 }
 
-/// Writes a snapshot of `server` to `file`; `report` gets the bytes so far. Uses a buffer of some kilobytes.
+/// Writes a snapshot of `server` to `file`; `report` gets the number of bytes so far. Uses a buffer of 64 KiB.
 ///
 /// # Errors
 /// If the server does not reply or refuses, or the file cannot be written.
@@ -33,21 +33,21 @@ pub async fn download(
 ) -> Result<Download, SnapshotError> {
     let mut server = BufReader::with_capacity(1 << 16, log_in(connect(server).await?, server).await?);
     // Without the replication stream after the snapshot. Older servers do not know this option, and send the stream.
-    command(&mut server, &["REPLCONF", "rdb-only", "1"]).await.or_else(unless_unknown)?;
+    command(&mut server, &["REPLCONF", "rdb-only", "1"]).await.or_else(ignore_unknown_option)?;
     // Directly from memory: otherwise the server writes a file of its own first.
-    command(&mut server, &["REPLCONF", "capa", "eof"]).await.or_else(unless_unknown)?;
+    command(&mut server, &["REPLCONF", "capa", "eof"]).await.or_else(ignore_unknown_option)?;
     send(&mut server, &["SYNC"]).await?;
     let end = loop {
         // Newlines while the server prepares the snapshot.
         match line(&mut server).await?.as_str() {
             "" => {}
-            header => break SnapshotEnd::of(header)?,
+            header => break SnapshotEnd::parse(header)?,
         }
     };
     let mut sink = HashingWriter { file, digest: Sha256::new(), bytes: 0, start: Vec::new() };
     match end {
-        SnapshotEnd::After(length) => receive(&mut server, length, &mut sink, &mut report).await?,
-        SnapshotEnd::At(mark) => receive_until(&mut server, mark.as_bytes(), &mut sink, &mut report).await?,
+        SnapshotEnd::Length(length) => receive(&mut server, length, &mut sink, &mut report).await?,
+        SnapshotEnd::Delimiter(mark) => receive_until(&mut server, mark.as_bytes(), &mut sink, &mut report).await?,
     }
     sink.finish()
 }
@@ -64,7 +64,8 @@ async fn log_in(stream: Stream, server: &ConnectionInfo) -> Result<Stream, Snaps
     Ok(stream.into_inner())
 }
 
-fn unless_unknown(error: SnapshotError) -> Result<(), SnapshotError> {
+/// Ignores the error of a server that does not know an option.
+fn ignore_unknown_option(error: SnapshotError) -> Result<(), SnapshotError> {
     match error {
         SnapshotError::Refused(text) if text.starts_with("ERR") => Ok(()),
         error => Err(error),
@@ -103,26 +104,26 @@ async fn line(server: &mut BufReader<Stream>) -> Result<String, SnapshotError> {
     }
 }
 
-/// The end of a snapshot.
+/// How the end of a snapshot is recognized.
 enum SnapshotEnd {
-    /// After this many bytes.
-    After(u64),
-    /// At this delimiter.
-    At(String),
+    /// By the number of bytes.
+    Length(u64),
+    /// By this delimiter.
+    Delimiter(String),
 }
 
 impl SnapshotEnd {
-    fn of(header: &str) -> Result<Self, SnapshotError> {
+    fn parse(header: &str) -> Result<Self, SnapshotError> {
         let text = header.strip_prefix('$').ok_or(SnapshotError::NotASnapshot)?;
         match text.strip_prefix("EOF:") {
-            Some(mark) if mark.len() == MARK => Ok(Self::At(mark.to_owned())),
+            Some(mark) if mark.len() == MARK => Ok(Self::Delimiter(mark.to_owned())),
             Some(_) => Err(SnapshotError::NotASnapshot),
-            None => text.parse().map(Self::After).map_err(|_| SnapshotError::NotASnapshot),
+            None => text.parse().map(Self::Length).map_err(|_| SnapshotError::NotASnapshot),
         }
     }
 }
 
-/// Writes and hashes.
+/// Writes bytes to a file and hashes them.
 struct HashingWriter<'a, W> {
     file: &'a mut W,
     digest: Sha256,
@@ -132,7 +133,7 @@ struct HashingWriter<'a, W> {
 }
 
 impl<W: Write> HashingWriter<'_, W> {
-    fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let missing = 5_usize.saturating_sub(self.start.len());
         self.start.extend_from_slice(&bytes[..bytes.len().min(missing)]);
         self.digest.update(bytes);
@@ -164,7 +165,7 @@ async fn receive<W: Write>(
     while sink.bytes < length {
         let bytes = read_bytes(server).await?;
         let count = bytes.len().min(usize::try_from(length - sink.bytes).unwrap_or(usize::MAX));
-        sink.take(&bytes[..count])?;
+        sink.write(&bytes[..count])?;
         server.consume(count);
         report(sink.bytes);
     }
@@ -185,7 +186,7 @@ async fn receive_until<W: Write>(
         held.extend_from_slice(bytes);
         server.consume(count);
         let passed = held.len().saturating_sub(mark.len());
-        sink.take(&held[..passed])?;
+        sink.write(&held[..passed])?;
         held.drain(..passed);
         report(sink.bytes);
     }

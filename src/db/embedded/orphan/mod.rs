@@ -1,6 +1,6 @@
 //! Starts Redis so that it does not outlive this process.
 //!
-//! On Linux the kernel signals it (`death_signal`). Elsewhere (macOS, the BSDs) a waiting shell does (`watcher`), which is weaker: nothing ends
+//! On Linux the kernel signals Redis (`death_signal`). Elsewhere (macOS, the BSDs) a waiting shell does (`watcher`), which is weaker: nothing ends
 //! Redis if the shell is killed first.
 
 #[cfg(target_os = "linux")]
@@ -12,7 +12,7 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command};
 
-/// Must be kept while the child runs, and dropped after that.
+/// A guard that is kept while the child runs, and dropped after the child has ended.
 #[cfg(target_os = "linux")]
 pub(super) struct ParentDeathGuard;
 #[cfg(not(target_os = "linux"))]

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// `$1` is the child. A word on the pipe means that the child has ended and its id may be reused.
+/// The script of the shell. `$1` is the process id of the child. A word on the pipe means that the child has ended and its id may be reused.
 const SCRIPT: &str = r#"read -r word; [ "$word" = released ] || kill -TERM "$1""#;
 
 /// The shell and our end of the pipe.

@@ -3,7 +3,7 @@
 use super::{finding, user, volatile};
 use crate::db::inspect::{InspectionFinding, NodeFacts, Severity};
 
-/// The length up to which a status is stored compactly; measured.
+/// The recommended `hash-max-listpack-value`: the length of a text in bytes up to which a status is stored compactly; measured.
 const COMPACT_VALUE: u64 = 2_048;
 const NO_EVICTION: &str = "Set `CONFIG SET maxmemory-policy noeviction`, then `CONFIG REWRITE`";
 
