@@ -1,7 +1,7 @@
 //! Direct rendering: lists of objects that are loaded already are written as JSON at once.
 //!
 //! The library makes a boxed future and a value for every field, and serializes the values at the end. A page of thirty entries has five hundred of
-//! them, nearly all for fields that were loaded before: that was a third of the cost of a home. A list here is written in one pass if no selected
+//! them, nearly all for fields that were loaded before: that was a third of the cost of a home page. A list here is written in one pass if no selected
 //! field needs I/O, has arguments or has directives; otherwise the library renders it. The schema and the response are the same in both cases.
 //!
 //! [`object!`] declares an object whose fields are rendered in both ways.
@@ -18,7 +18,7 @@ const USUAL_ITEM: usize = 384;
 
 /// A value that may be rendered directly.
 pub trait DirectSerialize {
-    /// Writes the value, of an object the fields in `selected`. `None` if the library must render it, which is the default.
+    /// Writes the value; of an object, the fields in `selected`. `None` if the library must render it, which is the default.
     fn write(&self, selected: &Selected<'_>, json: &mut Json) -> Option<()> {
         let _ = (selected, json);
         None
@@ -139,7 +139,7 @@ impl<T: DirectSerialize> DirectSerialize for Option<T> {
 
 /// Declares an object of the schema. The first block lists the fields that need no I/O, `"name" method: Type = value;`: each line makes the resolver
 /// and the direct rendering of a field. A line `direct "name" = value;` renders a field directly whose resolver may need I/O; `?` in its value leaves
-/// it to that resolver. Resolvers with I/O or arguments follow the block.
+/// the field to that resolver. Resolvers with I/O or arguments follow the block.
 macro_rules! object {
     (
         $(#[$doc:meta])*

@@ -24,8 +24,8 @@ where
 {
     // Boxed, because it is large and would be moved with every future around it.
     let run = AssertUnwindSafe(Box::pin(schema.execute(request))).catch_unwind();
-    let (response, wrote) = tracking_writes(run).await;
-    complete_response(response.unwrap_or_else(|_| panic_response()), wrote)
+    let (response, may_have_written) = tracking_writes(run).await;
+    complete_response(response.unwrap_or_else(|_| panic_response()), may_have_written)
 }
 
 /// Executes a query, and aborts it when its response exceeds the size limit. The response is then only the error `RESPONSE_TOO_LARGE`.
@@ -69,13 +69,13 @@ pub fn error_response(error: &Error) -> Response {
     Response::from_errors(vec![rendered])
 }
 
-/// Completes the errors of a response of async-graphql. `wrote`: whether the request may have written to the storage.
-pub(super) fn complete_response(mut response: Response, wrote: bool) -> Response {
+/// Completes the errors of a response of async-graphql. `may_have_written`: whether the request may have written to the storage.
+pub(super) fn complete_response(mut response: Response, may_have_written: bool) -> Response {
     if response.errors.iter().all(|error| error.path.is_empty()) {
         response.errors.truncate(MAX_ERRORS);
     }
     for error in &mut response.errors {
-        if wrote && matches!(error.source::<Error>(), Some(Error::StorageUnavailable)) {
+        if may_have_written && matches!(error.source::<Error>(), Some(Error::StorageUnavailable)) {
             // The storage became unavailable during a change. The change may have been applied, so the client must not repeat it blindly.
             *error = replace_error(error, &Error::OutcomeUnknown);
         }
@@ -93,7 +93,7 @@ fn replace_error(error: &ServerError, replacement: &Error) -> ServerError {
     replaced
 }
 
-/// Sets the code of an error. Logs the cause of an internal error once.
+/// Completes an error: sets its code and extensions, and shortens its message. Logs the cause of an internal error.
 fn complete(error: &mut ServerError) {
     let code = match error.source::<Error>() {
         Some(Error::Internal(cause)) => {

@@ -101,18 +101,18 @@ impl Json {
     }
 }
 
-/// Bytes of JSON text in a value.
-fn written(value: &Value) -> usize {
+/// Length of the parts of a value that are JSON text already, in bytes.
+fn rendered_bytes(value: &Value) -> usize {
     match value {
         Value::Binary(text) => text.len(),
-        Value::Object(fields) => fields.values().map(written).sum(),
+        Value::Object(fields) => fields.values().map(rendered_bytes).sum(),
         _ => 0,
     }
 }
 
 /// A response as JSON on one line, errors first, as the specification advises. Without `data` if nothing was executed.
 pub fn json(response: &Response, with_data: bool) -> String {
-    let mut json = Json::with_capacity((1 << 10) + written(&response.data));
+    let mut json = Json::with_capacity((1 << 10) + rendered_bytes(&response.data));
     let mut is_first = true;
     let mut member = |json: &mut Json, name: &str| {
         json.next(std::mem::take(&mut is_first), '{');
@@ -154,8 +154,8 @@ mod tests {
 
     #[test]
     fn a_text_matches_that_of_serde() {
-        let every = (0..=0x2FF).filter_map(char::from_u32).map(|char| format!("plain {char} text"));
-        for text in every.chain(["".into(), "\"".into(), "\\\u{1F600}\u{2028}".into()]) {
+        let texts = (0..=0x2FF).filter_map(char::from_u32).map(|char| format!("plain {char} text"));
+        for text in texts.chain(["".into(), "\"".into(), "\\\u{1F600}\u{2028}".into()]) {
             let mut json = Json::default();
             json.text(&text);
             assert_eq!(String::from_utf8(json.0).expect("UTF-8"), serde_json::json!(text).to_string());

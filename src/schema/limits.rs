@@ -64,12 +64,12 @@ struct RateLimit {
 
 /// All rate limits. Empty if the server has none.
 fn rate_limits(config: &Config) -> List<RateLimit> {
-    let one = |limit: Limit, quota: Quota| RateLimit {
+    let rate_limit = |limit: Limit, quota: Quota| RateLimit {
         name: limit.name(),
         tokens: quota.tokens(),
         window_seconds: quota.window() / 1_000,
     };
-    config.rates.iter().flat_map(|rates| Limit::ALL.map(|limit| one(limit, rates.quota(limit)))).collect()
+    config.rates.iter().flat_map(|rates| Limit::ALL.map(|limit| rate_limit(limit, rates.quota(limit)))).collect()
 }
 
 impl From<&Config> for ServerLimits {

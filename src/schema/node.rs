@@ -82,7 +82,7 @@ impl NodeQuery {
 
 async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
     if let Some(tag) = TagId::from_global(global) {
-        // No other form of the name makes an id.
+        // An id has the normalized form of a name only.
         return Ok((tag_name(tag.name()).as_deref() == Some(tag.name())).then_some(Node::Tag(TagObject(tag))));
     }
     let (kind, id) = ids::decode(global)?;
@@ -91,31 +91,33 @@ async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
         IdKind::User => relations::service::find(&loaders, UserId(id)).await?.map(|user| Node::User(UserObject(user))),
         IdKind::Account => users::find_account(request, AccountId(id)).await?.map(Node::Account),
         IdKind::Status => {
-            let seen = statuses::service::load_visible(&loaders, [StatusId(id)]).await?.pop().flatten();
-            seen.map(|seen| Node::Status(StatusObject(seen)))
+            let status = statuses::service::load_visible(&loaders, [StatusId(id)]).await?.pop().flatten();
+            status.map(|status| Node::Status(StatusObject(status)))
         }
         IdKind::Session => session(request, SessionId(id)).await?.map(Node::Session),
         IdKind::List => loaders.lists.load(UserListId(id)).await?.map(|list| Node::UserList(UserListObject(list))),
         IdKind::Comment => {
-            let shown = comments::service::load_visible(&loaders, CommentId::from_global(global)).await?.pop().flatten();
-            shown.map(|shown| Node::Comment(CommentObject(shown)))
+            let comment = comments::service::load_visible(&loaders, CommentId::from_global(global)).await?.pop().flatten();
+            comment.map(|comment| Node::Comment(CommentObject(comment)))
         }
-        IdKind::Campaign => loaders.campaigns.load(CampaignId(id)).await?.map(|it| Node::Campaign(CampaignObject(it))),
+        IdKind::Campaign => {
+            loaders.campaigns.load(CampaignId(id)).await?.map(|campaign| Node::Campaign(CampaignObject(campaign)))
+        }
         IdKind::Ad => match AdId::from_global(global) {
-            Some(id) => loaders.ads.load(id).await?.map(|it| Node::Ad(AdObject(it))),
+            Some(id) => loaders.ads.load(id).await?.map(|ad| Node::Ad(AdObject(ad))),
             None => None,
         },
-        IdKind::Website => loaders.websites.load(WebsiteId(id)).await?.map(|it| Node::Website(WebsiteObject(it))),
+        IdKind::Website => loaders.websites.load(WebsiteId(id)).await?.map(|website| Node::Website(WebsiteObject(website))),
         IdKind::ConversationEntry => match ConversationEntryId::from_global(global) {
-            Some(id) => {
-                statuses::service::find_entry(&loaders, id).await?.map(|it| Node::ConversationEntry(ConversationEntryObject(it)))
-            }
+            Some(id) => statuses::service::find_entry(&loaders, id)
+                .await?
+                .map(|entry| Node::ConversationEntry(ConversationEntryObject(entry))),
             None => None,
         },
-        IdKind::Chat => chats::service::view(&loaders, ChatId(id)).await?.map(|it| Node::Chat(ChatObject(it))),
+        IdKind::Chat => chats::service::view(&loaders, ChatId(id)).await?.map(|chat| Node::Chat(ChatObject(chat))),
         IdKind::ChatMessage => {
             let found = chats::service::find_message(&loaders, ChatMessageId::from_global(global)).await?;
-            found.map(|(_, shown)| Node::ChatMessage(ChatMessageObject(shown)))
+            found.map(|(_, message)| Node::ChatMessage(ChatMessageObject(message)))
         }
         IdKind::TimelineEntry | IdKind::Impression => None,
     })

@@ -22,32 +22,32 @@ use std::time::{Duration, Instant};
 use tracing::Instrument;
 
 /// Maximum number of renderers whose runs are kept between events. Starting a run costs a tenth of a millisecond.
-const IDLE: usize = 512;
+const MAX_IDLE_RENDERERS: usize = 512;
 /// Maximum number of idle runs of a renderer.
-const IDLE_RUNS: usize = 4;
+const MAX_IDLE_RUNS: usize = 4;
 /// The time for which a rendered event is reused. For a slower subscription it is rendered again, from current data.
-const FRESH: Duration = Duration::from_millis(500);
+const MAX_RENDERING_AGE: Duration = Duration::from_millis(500);
 /// Capacity of the cache of rendered events, in bytes.
-const KEPT: u64 = 16 << 20;
+const CACHE_BYTES: u64 = 16 << 20;
 /// Estimated number of rendered events in the cache.
 const CACHED_RENDERINGS: usize = 4_096;
 
-/// Times that an event is rendered while one of its fields is stored in an invalid form: for two seconds.
-const ATTEMPTS: usize = 20;
+/// Maximum number of times that an event is rendered while one of its fields is stored in an invalid form: two seconds.
+const MAX_INVALID_RENDERINGS: usize = 20;
 /// The time for which an event is rendered again while Redis does not respond.
-const LONGEST_OUTAGE: Duration = Duration::from_secs(60);
+const MAX_OUTAGE: Duration = Duration::from_secs(60);
 
-/// Why a response has no data.
+/// The reason why a response has no data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unreadable {
+enum RenderFailure {
     /// Redis did not respond.
     Unavailable,
     /// A field is stored in an invalid form, or its resolver has failed otherwise.
     Invalid,
 }
 
-impl Unreadable {
-    /// Why a response has no data since a field could not be read; `None` if it has.
+impl RenderFailure {
+    /// The reason why a response has no data, if a field could not be read; `None` if the response has data, or failed otherwise.
     fn of(response: &Response) -> Option<Self> {
         if response.data != Value::Null {
             return None;
@@ -87,12 +87,12 @@ type RenderedEventKey = (u64, u64, String);
 #[derive(Clone)]
 struct CachedRendering {
     rendered: Option<Arc<RenderedEvent>>,
-    made: Instant,
+    rendered_at: Instant,
 }
 
 impl CachedRendering {
     fn is_fresh(&self) -> bool {
-        self.made.elapsed() < FRESH
+        self.rendered_at.elapsed() < MAX_RENDERING_AGE
     }
 }
 
@@ -124,13 +124,18 @@ pub(super) struct Renderers {
     renderers: Arc<Mutex<HashMap<RenderKey, Weak<Renderer>>>>,
     idle: Arc<Cache<u64, Arc<Mutex<Vec<Run>>>>>,
     renderings: Arc<Cache<RenderedEventKey, CachedRendering, Weight>>,
-    last: Arc<AtomicU64>,
+    next_number: Arc<AtomicU64>,
 }
 
 impl Default for Renderers {
     fn default() -> Self {
-        let renderings = Arc::new(Cache::with_weighter(CACHED_RENDERINGS, KEPT, Weight));
-        Self { renderers: Arc::default(), idle: Arc::new(Cache::new(IDLE)), renderings, last: Arc::default() }
+        let renderings = Arc::new(Cache::with_weighter(CACHED_RENDERINGS, CACHE_BYTES, Weight));
+        Self {
+            renderers: Arc::default(),
+            idle: Arc::new(Cache::new(MAX_IDLE_RENDERERS)),
+            renderings,
+            next_number: Arc::default(),
+        }
     }
 }
 
@@ -148,7 +153,7 @@ impl Renderers {
         // A document that renders the same for everybody runs without a viewer.
         let viewer = context.viewer.clone().filter(|_| key.viewer.is_some());
         let context = Request::new(context.app.clone(), viewer, None, None);
-        let number = self.last.fetch_add(1, Ordering::Relaxed);
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let renderer = Renderer { number, context, key: key.clone(), open, all: self.clone() };
         let renderer = Arc::new(renderer);
         renderers.insert(key, Arc::downgrade(&renderer));
@@ -192,7 +197,7 @@ impl Renderer {
 
     /// Renders an event. `None` if the viewer may not see it.
     pub(super) async fn render(self: &Arc<Self>, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
-        let Some(envelope_id) = event.envelope_id else { return self.make(event).await };
+        let Some(envelope_id) = event.envelope_id else { return self.render_with_retries(event).await };
         let key = (envelope_id, self.number, event.cursor.clone());
         if let Some(rendering) = self.all.renderings.get(&key).filter(CachedRendering::is_fresh) {
             return rendering.rendered;
@@ -200,36 +205,38 @@ impl Renderer {
         let (own, event, meter) = (self.clone(), event.clone(), Meter::current());
         // In a separate task, because the subscription may be dropped while others wait for the same event. The work is charged to the first
         // subscription.
-        let making = async move { Meter::measure_with(meter, own.render_once(key, &event)).await };
-        let making = tokio::spawn(making.in_current_span());
-        making.await.unwrap_or_else(|_| Some(RenderedEvent::new(self.completed(panic_response()))))
+        let rendering = async move { Meter::measure_with(meter, own.render_once(key, &event)).await };
+        let task = tokio::spawn(rendering.in_current_span());
+        task.await.unwrap_or_else(|_| Some(RenderedEvent::new(self.completed(panic_response()))))
     }
 
     /// Renders an event of this key once, even if several subscriptions request it at the same time.
     async fn render_once(&self, key: RenderedEventKey, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
         self.all.renderings.remove_if(&key, |rendering| !rendering.is_fresh());
-        let make = async { Ok::<_, Infallible>(CachedRendering { rendered: self.make(event).await, made: Instant::now() }) };
-        let Ok(rendering) = self.all.renderings.get_or_insert_async(&key, make).await;
+        let render = async {
+            Ok::<_, Infallible>(CachedRendering { rendered: self.render_with_retries(event).await, rendered_at: Instant::now() })
+        };
+        let Ok(rendering) = self.all.renderings.get_or_insert_async(&key, render).await;
         rendering.rendered
     }
 
     /// Renders an event. Retries while a non-null field cannot be read; after that, a gap replaces the event. Otherwise the client would get no data and no
     /// cursor, and would resume after an event that it has not received.
-    async fn make(&self, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
+    async fn render_with_retries(&self, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
         let (began, mut invalid) = (Instant::now(), 0);
         loop {
-            let response = self.try_make(event).await?;
-            let Some(unreadable) = Unreadable::of(&response) else { return Some(RenderedEvent::new(response)) };
-            invalid += usize::from(unreadable == Unreadable::Invalid);
-            if invalid == ATTEMPTS || began.elapsed() > LONGEST_OUTAGE {
+            let response = self.try_render(event).await?;
+            let Some(unreadable) = RenderFailure::of(&response) else { return Some(RenderedEvent::new(response)) };
+            invalid += usize::from(unreadable == RenderFailure::Invalid);
+            if invalid == MAX_INVALID_RENDERINGS || began.elapsed() > MAX_OUTAGE {
                 tracing::warn!(?unreadable, "an event cannot be rendered: its subscribers receive a gap");
-                return self.try_make(&event.lost()).await.map(RenderedEvent::new);
+                return self.try_render(&event.lost()).await.map(RenderedEvent::new);
             }
             tokio::time::sleep(RETRY_DELAY).await;
         }
     }
 
-    async fn try_make(&self, event: &OutgoingEvent) -> Option<Response> {
+    async fn try_render(&self, event: &OutgoingEvent) -> Option<Response> {
         loop {
             let mut run = self.acquire_run();
             run.context.response_size().reset();
@@ -278,7 +285,7 @@ impl Renderer {
             runs
         });
         let mut runs = runs.lock().unwrap_or_else(PoisonError::into_inner);
-        if runs.len() < IDLE_RUNS {
+        if runs.len() < MAX_IDLE_RUNS {
             runs.push(run);
         }
     }
@@ -365,7 +372,7 @@ mod tests {
         assert!(!Arc::ptr_eq(&first, &render("b", 1).await) && !Arc::ptr_eq(&first, &render("a", 2).await));
         let key = (1, renderer.number, "a".to_owned());
         let mut rendering = renderer.all.renderings.get(&key).expect("it is kept");
-        rendering.made -= FRESH;
+        rendering.rendered_at -= MAX_RENDERING_AGE;
         renderer.all.renderings.insert(key, rendering);
         assert!(!Arc::ptr_eq(&first, &render("a", 1).await), "the rendering has expired");
     }

@@ -140,8 +140,8 @@ impl<'a> SelectionScan<'a> {
     fn new(document: &'a ExecutableDocument, operation_name: Option<&str>) -> Option<Self> {
         let operation: &OperationDefinition = match (&document.operations, operation_name) {
             (DocumentOperations::Single(only), _) => &only.node,
-            (DocumentOperations::Multiple(named), Some(operation_name)) => &named.get(operation_name)?.node,
-            (DocumentOperations::Multiple(named), None) => &named.values().next()?.node,
+            (DocumentOperations::Multiple(operations), Some(operation_name)) => &operations.get(operation_name)?.node,
+            (DocumentOperations::Multiple(operations), None) => &operations.values().next()?.node,
         };
         let (seen, variables) = (BTreeSet::new(), BTreeSet::new());
         let mut scan = Self { fragments: &document.fragments, seen, variables, same_for_all: true };
@@ -187,7 +187,7 @@ impl<'a> SelectionScan<'a> {
     }
 
     fn visit_directives(&mut self, directives: &'a [Positioned<Directive>]) {
-        let arguments = directives.iter().flat_map(|it| &it.node.arguments);
+        let arguments = directives.iter().flat_map(|directive| &directive.node.arguments);
         self.variables.extend(arguments.flat_map(|(_, value)| variables_in!(value)));
     }
 }
@@ -215,15 +215,17 @@ mod tests {
         ] {
             assert!(!depends_on_viewer(&status(shared)), "{shared}");
         }
-        for own in ["author { birthDate }", "author { age }", "author { ... { lastPostedAt } }"] {
-            assert!(depends_on_viewer(&status(own)), "{own}");
+        for selection in ["author { birthDate }", "author { age }", "author { ... { lastPostedAt } }"] {
+            assert!(depends_on_viewer(&status(selection)), "{selection}");
         }
-        for own in ["viewerHasLiked", "author { viewerIsFollowing }", "quotedStatus { id }", "replyTo { author { ...Name } }"] {
-            assert!(depends_on_viewer(&status(own)), "{own}");
+        for selection in
+            ["viewerHasLiked", "author { viewerIsFollowing }", "quotedStatus { id }", "replyTo { author { ...Name } }"]
+        {
+            assert!(depends_on_viewer(&status(selection)), "{selection}");
         }
         // `name`, `id` and `cursor` are names of listed fields of other types.
-        for own in ["... on TypingStarted { user { name } }", "... on ViewerChatChanged { chat { id name } }", "cursor"] {
-            assert!(depends_on_viewer(&format!("chatEvents {{ {own} }}")), "{own}");
+        for selection in ["... on TypingStarted { user { name } }", "... on ViewerChatChanged { chat { id name } }", "cursor"] {
+            assert!(depends_on_viewer(&format!("chatEvents {{ {selection} }}")), "{selection}");
         }
     }
 

@@ -34,9 +34,9 @@ pub fn resume(request: &mut Request, cursor: &str) {
 fn root_field<'a>(document: &'a mut ExecutableDocument, operation_name: Option<&str>) -> Option<&'a mut Positioned<Field>> {
     let operation = match &mut document.operations {
         DocumentOperations::Single(only) => only,
-        DocumentOperations::Multiple(named) => match operation_name {
-            Some(operation_name) => named.get_mut(operation_name)?,
-            None => named.values_mut().next()?,
+        DocumentOperations::Multiple(operations) => match operation_name {
+            Some(operation_name) => operations.get_mut(operation_name)?,
+            None => operations.values_mut().next()?,
         },
     };
     let is_subscription = operation.node.ty == OperationType::Subscription;

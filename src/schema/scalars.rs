@@ -23,8 +23,8 @@ impl ScalarType for DateTime {
     fn parse(value: Value) -> InputValueResult<Self> {
         let Value::String(text) = &value else { return Err(InputValueError::expected_type(value)) };
         let time: Timestamp = text.parse().map_err(|_| InputValueError::custom("not an RFC 3339 time"))?;
-        let since = u64::try_from(time.as_millisecond()).map_err(|_| InputValueError::custom("before 1970"))?;
-        Ok(Self(since))
+        let millis = u64::try_from(time.as_millisecond()).map_err(|_| InputValueError::custom("before 1970"))?;
+        Ok(Self(millis))
     }
 
     fn to_value(&self) -> Value {

@@ -11,37 +11,37 @@ pub struct Selected<'a>(pub(super) Vec<SelectedField<'a>>);
 
 /// A selected field.
 pub struct SelectedField<'a> {
-    /// Its name in the schema.
+    /// The name of the field in the schema.
     pub name: &'a str,
-    /// The fields that are selected of its value.
+    /// The fields that are selected of the field's value.
     pub selected: Selected<'a>,
     key: &'a str,
-    /// The JSON text before its value in every object: `{"key":` or `,"key":`.
+    /// The JSON text before the value in every object: `{"key":` or `,"key":`.
     pub(super) prefix: String,
 }
 
 impl<'a> Selected<'a> {
-    /// Collects the fields that are selected of objects of the type `on`. `None` if the selection has arguments or directives, which the library
+    /// Collects the fields that are selected of objects of the type `ty`. `None` if the selection has arguments or directives, which the library
     /// evaluates.
-    pub(super) fn collect_from(ctx: &ContextSelectionSet<'a>, on: &str) -> Option<Self> {
+    pub(super) fn collect_from(ctx: &ContextSelectionSet<'a>, ty: &str) -> Option<Self> {
         let (registry, fragments) = (&ctx.schema_env.registry, &ctx.query_env.fragments);
         let mut selected = Self::default();
-        selected.collect(&Document { registry, fragments }, on, &ctx.item.node)?;
+        selected.collect(&Document { registry, fragments }, ty, &ctx.item.node)?;
         Some(selected)
     }
 
-    fn collect(&mut self, document: &Document<'a>, on: &str, set: &'a SelectionSet) -> Option<()> {
+    fn collect(&mut self, document: &Document<'a>, ty: &str, set: &'a SelectionSet) -> Option<()> {
         for item in &set.items {
             match &item.node {
-                Selection::Field(field) => self.add(document, on, &field.node)?,
+                Selection::Field(field) => self.add(document, ty, &field.node)?,
                 Selection::FragmentSpread(spread) => {
                     let fragment = &document.fragments.get(&spread.node.fragment_name.node)?.node;
                     let condition = Some(fragment.type_condition.node.on.node.as_str());
-                    self.spread(document, on, condition, &spread.node.directives, &fragment.selection_set.node)?;
+                    self.spread(document, ty, condition, &spread.node.directives, &fragment.selection_set.node)?;
                 }
                 Selection::InlineFragment(inline) => {
                     let condition = inline.node.type_condition.as_ref().map(|condition| condition.node.on.node.as_str());
-                    self.spread(document, on, condition, &inline.node.directives, &inline.node.selection_set.node)?;
+                    self.spread(document, ty, condition, &inline.node.directives, &inline.node.selection_set.node)?;
                 }
             }
         }
@@ -51,24 +51,24 @@ impl<'a> Selected<'a> {
     fn spread(
         &mut self,
         document: &Document<'a>,
-        on: &str,
+        ty: &str,
         condition: Option<&str>,
         directives: &[Positioned<Directive>],
         set: &'a SelectionSet,
     ) -> Option<()> {
-        let applies = |condition| Some(document.registry.types.get(condition)?.is_possible_type(on));
+        let applies = |condition| Some(document.registry.types.get(condition)?.is_possible_type(ty));
         match directives.is_empty() && condition.is_none_or(|condition| applies(condition) == Some(true)) {
-            true => self.collect(document, on, set),
+            true => self.collect(document, ty, set),
             false => None,
         }
     }
 
-    fn add(&mut self, document: &Document<'a>, on: &str, field: &'a Field) -> Option<()> {
+    fn add(&mut self, document: &Document<'a>, ty: &str, field: &'a Field) -> Option<()> {
         if !field.directives.is_empty() || !field.arguments.is_empty() {
             return None;
         }
         let (name, key) = (field.name.node.as_str(), field.response_key().node.as_str());
-        let at = self.0.iter().position(|it| it.key == key).unwrap_or_else(|| {
+        let at = self.0.iter().position(|field| field.key == key).unwrap_or_else(|| {
             let prefix = format!("{}\"{key}\":", if self.0.is_empty() { '{' } else { ',' });
             self.0.push(SelectedField { name, key, prefix, selected: Self::default() });
             self.0.len() - 1
@@ -77,13 +77,13 @@ impl<'a> Selected<'a> {
         if set.items.is_empty() {
             return Some(());
         }
-        let inner = document.type_of(on, name)?;
+        let inner = document.type_of(ty, name)?;
         self.0[at].selected.collect(document, inner, set)
     }
 }
 
 /// Whether the resolved field and each of its ancestors are selected once, fragments included. The library resolves a field that is selected
-/// twice two times and merges both results, which it cannot do with a text.
+/// twice two times and merges both results, which is impossible for JSON text.
 pub(super) fn is_selected_once(ctx: &ContextSelectionSet<'_>) -> bool {
     let (mut keys, mut node) = (Vec::new(), ctx.path_node.as_ref());
     while let Some(path) = node {
@@ -131,8 +131,8 @@ struct Document<'a> {
 
 impl<'a> Document<'a> {
     /// The object type of a field; `None` for an interface or a union.
-    fn type_of(&self, on: &str, field: &str) -> Option<&'a str> {
-        let field = self.registry.types.get(on)?.field_by_name(field)?;
+    fn type_of(&self, ty: &str, field: &str) -> Option<&'a str> {
+        let field = self.registry.types.get(ty)?.field_by_name(field)?;
         match self.registry.concrete_type_by_name(&field.ty)? {
             MetaType::Object { name, .. } => Some(name),
             _ => None,

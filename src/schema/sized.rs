@@ -54,11 +54,11 @@ pub(super) fn count(ctx: &ContextSelectionSet<'_>, field: &Positioned<Field>, by
 /// # Errors
 /// As [`count`].
 pub(super) fn count_list(ctx: &ContextSelectionSet<'_>, field: &Positioned<Field>, items: usize) -> ServerResult<()> {
-    let each = selected_bytes(&field.node.selection_set.node, &ctx.query_env.fragments);
-    count(ctx, field, items.saturating_mul(each))
+    let item_bytes = selected_bytes(&field.node.selection_set.node, &ctx.query_env.fragments);
+    count(ctx, field, items.saturating_mul(item_bytes))
 }
 
-/// Estimated length of an object without long texts. Lists in it count themselves; here they have one item.
+/// Estimated length of an object without long texts. A list in the object counts its own bytes when it is rendered; here it has one item.
 fn selected_bytes(set: &SelectionSet, fragments: &HashMap<Name, Positioned<FragmentDefinition>>) -> usize {
     let bytes = set.items.iter().map(|item| match &item.node {
         Selection::Field(field) => {

@@ -30,12 +30,12 @@ where
     subscribe_holding(schema, request, context, ())
 }
 
-/// As [`subscribe`], and drops `starting` as soon as the subscription has started.
+/// As [`subscribe`], and holds `guard` until the subscription has started or failed.
 pub fn subscribe_holding<Q, M, S>(
     schema: &Schema<Q, M, S>,
     mut request: async_graphql::Request,
     context: Request,
-    starting: impl Send + 'static,
+    guard: impl Send + 'static,
 ) -> BoxStream<'static, Arc<RenderedEvent>>
 where
     Q: ObjectType + 'static,
@@ -43,13 +43,15 @@ where
     S: SubscriptionType + 'static,
 {
     let Some(key) = RenderKey::new(&mut request, &context) else {
-        return each(schema.execute_stream(request.data(context.clone())), context).map(RenderedEvent::new).boxed();
+        return completed_responses(schema.execute_stream(request.data(context.clone())), context)
+            .map(RenderedEvent::new)
+            .boxed();
     };
     let open = open(schema, &mut request);
     let (beginning, events) = SetupRun::new();
-    let mut run = each(schema.execute_stream(request.data(context.clone()).data(beginning)), context.clone());
+    let mut run = completed_responses(schema.execute_stream(request.data(context.clone()).data(beginning)), context.clone());
     let begin = async move {
-        let _starting = starting;
+        let _guard = guard;
         tokio::select! {
             biased;
             // A stream of the library, or an error.
@@ -57,7 +59,7 @@ where
             // Only now: a subscription that does not start must leave no renderer behind.
             Ok(events) = events => {
                 let renderer = context.app.extension::<Renderers>().get(key, &context, open);
-                follow(events, renderer, context.viewer)
+                rendered_events(events, renderer, context.viewer)
             }
         }
     };
@@ -69,13 +71,13 @@ struct RunningSubscription {
     events: Box<SubscriptionStream>,
     renderer: Arc<Renderer>,
     viewer: Option<Viewer>,
-    /// The renderer for this viewer alone, once it was needed.
+    /// The renderer for this viewer alone; `None` until it is needed.
     own_renderer: Option<Arc<Renderer>>,
 }
 
 impl RunningSubscription {
-    /// Renders an event; a gap in its place if it cannot be decided whether the viewer receives it. `None` if the viewer does not. A shared renderer has no viewer: a status that is not
-    /// public is hidden from it, and is rendered for this viewer alone.
+    /// Renders an event, or a gap if it cannot be decided whether the viewer receives the event. `None` if the viewer does not. A shared renderer has no viewer
+    /// and hides statuses that are not public; these are rendered for this viewer alone.
     async fn render(&mut self, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
         let gap;
         let event = match self.events.receives(self.viewer.as_ref(), event).await {
@@ -98,7 +100,7 @@ impl RunningSubscription {
 }
 
 /// The rendered events of a subscription. A panic ends the stream with one error.
-fn follow(
+fn rendered_events(
     events: Box<SubscriptionStream>,
     renderer: Arc<Renderer>,
     viewer: Option<Viewer>,
@@ -138,8 +140,8 @@ where
     })
 }
 
-/// The completed responses of a run. `context` drops its loaded data between responses.
-fn each(run: BoxStream<'static, Response>, context: Request) -> BoxStream<'static, Response> {
+/// The completed responses of a run. The loaders of `context` are reset between responses.
+fn completed_responses(run: BoxStream<'static, Response>, context: Request) -> BoxStream<'static, Response> {
     let mut is_first = true;
     let completed = move |response| {
         context.reset_loaders();

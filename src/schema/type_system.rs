@@ -48,7 +48,7 @@ pub(super) struct Output {
 #[derive(Debug)]
 pub(super) struct Composite {
     pub(super) fields: BTreeMap<String, Output>,
-    /// The possible object types; of an object, itself.
+    /// The names of the possible object types; for an object, its own name.
     pub(super) possible: BTreeSet<String>,
     pub(super) is_object: bool,
 }
@@ -80,7 +80,7 @@ impl NamedType {
     /// Whether an object can be of both types.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         match (self.as_composite(), other.as_composite()) {
-            (Some(one), Some(other)) => !one.possible.is_disjoint(&other.possible),
+            (Some(composite), Some(other)) => !composite.possible.is_disjoint(&other.possible),
             _ => false,
         }
     }
@@ -103,13 +103,13 @@ pub(super) struct TypeSystem {
 
 /// The type system of the server.
 pub(super) fn type_system() -> &'static TypeSystem {
-    static TYPES: LazyLock<TypeSystem> = LazyLock::new(|| TypeSystem::of(&crate::schema::sdl()));
+    static TYPES: LazyLock<TypeSystem> = LazyLock::new(|| TypeSystem::from_sdl(&crate::schema::sdl()));
     &TYPES
 }
 
 impl TypeSystem {
     /// The type system of an SDL, with the introspection types.
-    pub(super) fn of(sdl: &str) -> Self {
+    pub(super) fn from_sdl(sdl: &str) -> Self {
         let mut all = Self::default();
         for scalar in BUILT_IN_SCALARS {
             all.types.insert(scalar.to_owned(), NamedType { name: scalar.to_owned(), kind: Kind::Scalar });
@@ -129,7 +129,7 @@ impl TypeSystem {
                     let definition = definition.node;
                     if let TypeKind::Object(object) = &definition.kind {
                         let name = definition.name.node.to_string();
-                        implements.extend(object.implements.iter().map(|of| (of.node.to_string(), name.clone())));
+                        implements.extend(object.implements.iter().map(|interface| (interface.node.to_string(), name.clone())));
                     }
                     self.types.insert(definition.name.node.to_string(), named_type(definition));
                 }
@@ -261,7 +261,7 @@ mod tests {
         assert!(!crate::schema::sdl().contains(" repeatable on "), "validation assumes that no directive is repeatable");
     }
 
-    /// Field by field, with the arguments.
+    /// Compares the fields and their arguments.
     #[tokio::test]
     async fn the_introspection_types_match_those_of_the_server() {
         let schema = crate::schema::instance();

@@ -1,5 +1,5 @@
 //! A cache of queries that have passed the checks. The result of the checks depends only on a query's document, its operation and its variables, and
-//! clients repeat the same few queries. Checking was a tenth of the cost of a home.
+//! clients repeat the same few queries. Checking was a tenth of the cost of a home page.
 
 use super::check::CheckResult;
 use super::parse;
@@ -47,7 +47,7 @@ impl Default for ValidationCache {
 }
 
 impl ValidationCache {
-    /// The key of a request: all that the result of the checks depends on. `None` if its variables are too long to be cached.
+    /// The key of a request: all that the result of the checks depends on. `None` if its operation name and variables are too long to be cached.
     pub fn key(request: &Request) -> Option<String> {
         let mut key = serde_json::to_string(&(&request.operation_name, &request.variables)).ok()?;
         (key.len() <= MAX_VARIABLES).then(|| {
@@ -56,7 +56,7 @@ impl ValidationCache {
         })
     }
 
-    /// The result of the checks of a cached query, whose request is prepared for execution.
+    /// The result of the checks of a cached query; prepares `request` for execution. `None` if the query is not cached.
     pub fn prepare(&self, key: &str, request: &mut Request) -> Option<CheckResult> {
         let CheckedQuery { checked, variables } = self.entries.get(key)?;
         parse(request).ok()?;

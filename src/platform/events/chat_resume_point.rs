@@ -91,8 +91,8 @@ mod tests {
         }
         let elsewhere = ChatResumePoint::decode(&cursors, LIST, &cursor, 1).expect("a point");
         assert_eq!(elsewhere, ChatResumePoint::new(LogPosition(vec![EventId { at: 0, number: 1 }]), &[]));
-        let most: Vec<ChatMessageId> = (0..100).map(|number| id(u64::from(u32::MAX) + number)).collect();
-        let longest = ChatResumePoint::new(position, &most).encode(&cursors, LIST);
+        let shown: Vec<ChatMessageId> = (0..100).map(|number| id(u64::from(u32::MAX) + number)).collect();
+        let longest = ChatResumePoint::new(position, &shown).encode(&cursors, LIST);
         assert!(ChatResumePoint::decode(&cursors, LIST, &longest, 8).is_some(), "{} bytes", longest.len());
     }
 

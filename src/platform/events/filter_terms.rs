@@ -50,12 +50,12 @@ pub struct FilterTerms {
     /// Stored after the words before an edit.
     #[serde(skip)]
     pub names: Vec<u64>,
-    /// Those of the names that only the text before an edit had; sorted. Stored after the names.
+    /// The names that only the text before an edit had; sorted. Stored after the names.
     #[serde(skip)]
     pub names_gone: Vec<u64>,
 }
 
-/// The words of a status that is not public. Those of a status are unique.
+/// The words of a status that is not public: two equal hashes. The words of a public status are unique, so they never equal these.
 const NOT_PUBLIC: [u32; 2] = [0, 0];
 
 impl FilterTerms {
@@ -92,7 +92,7 @@ impl FilterTerms {
         now.any(|name| names.binary_search(name).is_ok())
     }
 
-    /// These terms with names, and with the audience if there are any.
+    /// These terms with names and an audience; unchanged if there are no names.
     #[must_use]
     pub fn with_names(self, mut names: Vec<u64>, audience: EventAudience) -> Self {
         if names.is_empty() {
@@ -108,7 +108,7 @@ impl FilterTerms {
         Self { words: NOT_PUBLIC.to_vec(), ..Self::default() }
     }
 
-    /// These terms for an event that is delivered by the audience.
+    /// These terms with an audience, which decides who receives the event.
     pub fn with_audience(self, audience: EventAudience) -> Self {
         Self { audience: Some(audience), ..self }
     }
@@ -237,7 +237,7 @@ impl TextToken {
 /// Splits a text into case-folded words. Letters, digits, marks and `_` form words; every other character separates them. A `#` or `@` belongs to
 /// the word after it, unless a word ends directly before it.
 fn tokens(text: &str) -> Vec<TextToken> {
-    let (mut found, mut word, mut sign, mut before) = (Vec::new(), String::new(), None, ' ');
+    let (mut found, mut word, mut sign, mut previous) = (Vec::new(), String::new(), None, ' ');
     for character in text.nfc().chain(std::iter::once(' ')) {
         if is_word_character(character) {
             word.push(character);
@@ -245,16 +245,16 @@ fn tokens(text: &str) -> Vec<TextToken> {
             if !word.is_empty() {
                 found.push(TextToken { sign: sign.take(), word: fold(&std::mem::take(&mut word)) });
             }
-            sign = (matches!(character, '#' | '@') && !is_word_character(before)).then_some(character);
+            sign = (matches!(character, '#' | '@') && !is_word_character(previous)).then_some(character);
         }
-        before = character;
+        previous = character;
     }
     found
 }
 
 fn is_word_character(character: char) -> bool {
-    let of_words = [GeneralCategoryGroup::Letter, GeneralCategoryGroup::Mark, GeneralCategoryGroup::Number];
-    character == '_' || of_words.contains(&character.general_category_group())
+    let groups = [GeneralCategoryGroup::Letter, GeneralCategoryGroup::Mark, GeneralCategoryGroup::Number];
+    character == '_' || groups.contains(&character.general_category_group())
 }
 
 fn fold(text: &str) -> String {

@@ -5,8 +5,8 @@ use crate::base::audit;
 /// The kinds of keys: the part of each key before the colon.
 pub const KINDS: [&str; 5] = ["stream", "told", "changes", "privacy", "typing"];
 
-/// STREAM, event → `k` kind, `s` status id or chat id, `m` filter terms or the change of the chat. Bound: as configured. No time to live. Its channel has
-/// the same name.
+/// STREAM, event → `k` kind, `s` id of the status, repost or chat, `m` filter terms or the change of the chat, `c` the id of a repeatable change. Bound: as
+/// configured. No time to live. Its channel has the same name.
 pub(super) fn stream(shard: usize) -> String {
     format!("stream:{{{shard}}}")
 }
@@ -17,7 +17,7 @@ pub(super) fn index(shard: usize) -> String {
     format!("told:{{{shard}}}")
 }
 
-/// The channel for changes of an account or a list. Nothing is stored under this name.
+/// The channel for changes of an account, a list, a status or a JSON Web Token. Nothing is stored under this name.
 pub(super) fn changes(id: u64) -> String {
     format!("changes:{{{id}}}")
 }
@@ -32,17 +32,17 @@ pub(super) fn typing(shard: usize) -> String {
     format!("typing:{{{shard}}}")
 }
 
-/// The shard of a channel of members that are typing.
+/// The shard of a channel of members that are typing; `None` for another channel.
 pub(super) fn shard_of_typing(channel: &str) -> Option<usize> {
     audit::tag_in(channel, "typing")?.parse().ok()
 }
 
-/// The shard of a stream's channel.
+/// The shard of a stream's channel; `None` for another channel.
 pub(super) fn shard_of_channel(channel: &str) -> Option<usize> {
     audit::tag_in(channel, "stream")?.parse().ok()
 }
 
-/// The account or list of a change channel.
+/// The id of the object whose changes are published on this channel; `None` for another channel.
 pub(super) fn owner_of_channel(channel: &str) -> Option<u64> {
     audit::tag_in(channel, "changes").and_then(audit::id)
 }

@@ -7,8 +7,8 @@
 //! | `told:{n}` | HASH | kind and status id, or chat id → event id; `last`, `dropped` | the same events |
 //!
 //! Channels: `stream:{n}` has the appended events. A message on `privacy:{id}` means that an account has become private or public; on `changes:{id}`, that the
-//! sources, relations or sessions of an account, the members of a list, or a status have changed; on `typing:{n}`, that a member of a chat is typing. Nothing
-//! is published on a channel without subscribers.
+//! sources, relations or sessions of an account, the members of a list, a status or a JSON Web Token have changed; on `typing:{n}`, that a member of a chat is
+//! typing. Nothing is published on a channel without subscribers.
 //!
 //! "Redis in Action" 8.5 publishes statuses to connected clients and stores nothing. Here one script appends an event to the log and publishes it, with the
 //! id of the event before it. If that is not the last event that a subscriber has received, the subscriber has missed events, and reads them from the log.

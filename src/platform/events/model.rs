@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Shards on a cluster.
+/// The number of shards on a cluster.
 pub(super) const SHARDS: usize = 8;
 
 /// The id of an event in its shard; ids increase.

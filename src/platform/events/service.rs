@@ -33,8 +33,8 @@ pub async fn publish_posted(app: &App, author: UserId, status: StatusId, terms: 
     .await
 }
 
-/// Publishes that a status was deleted, unless that was published before. Without `terms`, those of its posting are used if its event is still
-/// stored; else the deletion is delivered by its author alone. One round trip.
+/// Publishes that a status was deleted, unless that was published before. Without `terms`, the event has the terms of the last edit or of
+/// the posting, if the posting is still in the log; else filters match it by its author alone. One round trip.
 ///
 /// # Errors
 /// As [`publish_posted`].
@@ -68,8 +68,8 @@ pub async fn publish_narrowed(app: &App, author: UserId, status: StatusId, chang
     .await
 }
 
-/// Publishes changes of the text of a status, each with the edit's id and time, unless this edit was published before; and that the status was posted with
-/// `posted`, unless that was. No edit if the deletion was published. One round trip.
+/// Publishes edits of a status, given by id, time and terms, each unless it was published before; before them the posting with the terms `posted`, unless
+/// that was published. No edit is published after the deletion. One round trip.
 ///
 /// # Errors
 /// As [`publish_posted`].
@@ -328,12 +328,12 @@ pub fn shard_count(app: &App) -> usize {
     store::shard_count(app.db())
 }
 
-/// The channel of a shard.
+/// The channel for the appended events of a shard.
 pub fn channel(shard: usize) -> String {
     store::stream_channel(shard)
 }
 
-/// The channel for changes of an account or a list.
+/// The channel for changes of the account, list, status or JSON Web Token with this id.
 pub fn changes_channel(id: u64) -> String {
     store::changes_channel(id)
 }
@@ -358,13 +358,13 @@ pub fn typing_channel(shard: usize) -> String {
 pub enum PubSubEvent {
     /// An event, and the id of the event before it in its shard.
     Event(Event, EventId),
-    /// The follows or the sessions of this account, or the members of this list, have changed.
+    /// The account, list, status or JSON Web Token with this id has changed.
     Change(u64),
     /// A member of a chat is typing. The event is not in the log.
     Typing(Event),
 }
 
-/// Parses a message; `None` for a channel of others.
+/// Parses a message; `None` for any other channel, or a message that cannot be parsed.
 pub fn parse_message(channel: &str, message: &[u8]) -> Option<PubSubEvent> {
     if let Some(shard) = store::shard_of(channel) {
         return store::published(shard, message).map(|(event, before)| PubSubEvent::Event(event, before));

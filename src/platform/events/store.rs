@@ -27,17 +27,17 @@ pub(super) fn stream_channel(shard: usize) -> String {
     keys::stream(shard)
 }
 
-/// The channel for changes of an account or a list.
+/// The channel for changes of the account, list, status or JSON Web Token with this id.
 pub(super) fn changes_channel(id: u64) -> String {
     keys::changes(id)
 }
 
-/// The shard of a stream's channel.
+/// The shard of a stream's channel; `None` for another channel.
 pub(super) fn shard_of(channel: &str) -> Option<usize> {
     keys::shard_of_channel(channel)
 }
 
-/// The account or list of a change channel.
+/// The id of the object whose changes are published on this channel; `None` for another channel.
 pub(super) fn owner_of(channel: &str) -> Option<u64> {
     keys::owner_of_channel(channel)
 }
@@ -72,7 +72,7 @@ pub(super) struct NewEvent {
     pub terms: FilterTerms,
     /// The details of an event that feeds receive because of a repost.
     pub repost: Option<RepostDetails>,
-    /// When the status was posted or edited. If the log has trimmed newer events, this event may have been published and trimmed: it is not published.
+    /// When the status was posted or edited. If the log has trimmed newer events, this event may have been published and trimmed, too: it is not published.
     pub since: Millis,
     /// The id of the change, for a narrowed audience, an edit, and a change that feeds receive because of reposts; else 0.
     pub change: u64,
@@ -103,17 +103,17 @@ pub(super) struct LogLimits {
 
 /// Appends events, each once. One pipeline of scripts.
 pub(super) async fn append(db: &Db, appends: &[NewEvent], retention: LogLimits) -> Result<(), Error> {
-    let call = |it: &NewEvent| {
-        let shard = shard_of_author(db, it.author);
+    let call = |event: &NewEvent| {
+        let shard = shard_of_author(db, event.author);
         Call::new(&APPEND_EVENT, [keys::stream(shard), keys::index(shard)])
             .arg(retention.now)
-            .arg(it.kind)
-            .arg(it.status.0)
-            .arg(it.content())
+            .arg(event.kind)
+            .arg(event.status.0)
+            .arg(event.content())
             .arg(retention.maximum.div_ceil(shard_count(db)))
             .arg(retention.since)
-            .arg(it.since)
-            .arg(it.change_id())
+            .arg(event.since)
+            .arg(event.change_id())
     };
     db.call_many(appends.iter().map(call).collect()).await.map(drop)
 }
@@ -128,14 +128,14 @@ pub(super) async fn publish_privacy(db: &Db, id: UserId) -> Result<(), Error> {
     db.call_untracked(vec![Call::new(&PUBLISH_CHANGE, [keys::privacy(id.0)]).arg("")]).await.map(drop)
 }
 
-/// Publishes that the sources, relations or sessions of an account, the members of a list, or a status have changed.
+/// Publishes that the sources, relations or sessions of an account, the members of a list, a status or a JSON Web Token have changed.
 pub(super) async fn publish_change(db: &Db, id: u64) -> Result<(), Error> {
     db.call_untracked(vec![Call::new(&PUBLISH_CHANGE, [keys::changes(id)]).arg("")]).await.map(drop)
 }
 
-/// Appends the rows of a chat up to `newest`, each once: those after the newest that is in the log, or after `published` if none is; with them the events of
-/// memberships that have ended (`ends`). Returns the row up to which all are published; `None` if `published` is needed and unknown, or may be out of date.
-/// One script.
+/// Appends the rows of a chat up to `newest`, each once: the rows after the newest row in the log, or after `published` if the log has no row; with them the
+/// events of memberships that have ended (`ends`). Returns the row up to which all are published; `None` if `published` is needed and unknown, or may be out of
+/// date. One script.
 pub(super) async fn append_rows(
     db: &Db,
     chat: ChatId,
@@ -158,7 +158,7 @@ pub(super) async fn append_rows(
     Ok(u64::try_from(head).ok())
 }
 
-/// The shards of chats, and the events with the newest rows that the log has of them, in their order. One pipeline.
+/// For each chat, in order: its shard, and the event with its newest row in the log. One pipeline.
 pub(super) async fn newest_rows(db: &Db, chats: &[ChatId]) -> Result<Vec<(usize, Option<EventId>)>, Error> {
     let shards: Vec<usize> = chats.iter().map(|chat| shard_of_chat(db, *chat)).collect();
     let command = |(chat, shard): (&ChatId, &usize)| cmd("HGET").arg(keys::index(*shard)).arg(format!("c{}", chat.0)).take();
@@ -221,29 +221,29 @@ pub(crate) fn position_of(replies: impl IntoIterator<Item = Value>) -> Result<Lo
 /// Returns the statuses whose events may follow `position`: they were published after it, or may still be published. One pipeline with a command per
 /// shard and thousand statuses.
 pub(super) async fn not_yet_published(db: &Db, position: &LogPosition, statuses: &[u64]) -> Result<Vec<u64>, Error> {
-    let mut still = Vec::new();
-    for some in statuses.chunks(LOOKUP_SIZE) {
+    let mut unpublished = Vec::new();
+    for chunk in statuses.chunks(LOOKUP_SIZE) {
         // An id of a status or of a repost: one of the two fields can exist.
-        let fields: Vec<String> = some.iter().flat_map(|id| [format!("p{id}"), format!("r{id}")]).collect();
-        let ask = |shard| cmd("HMGET").arg(keys::index(shard)).arg("dropped").arg(&fields).take();
-        let replies = db.read_many((0..shard_count(db)).map(ask).collect()).await?;
+        let fields: Vec<String> = chunk.iter().flat_map(|id| [format!("p{id}"), format!("r{id}")]).collect();
+        let lookup = |shard| cmd("HMGET").arg(keys::index(shard)).arg("dropped").arg(&fields).take();
+        let replies = db.read_many((0..shard_count(db)).map(lookup).collect()).await?;
         let published: Vec<Vec<Option<String>>> = replies.into_iter().map(decode::value).collect::<Result<_, _>>()?;
-        // An event that was trimmed from every shard is newer than a status that cannot be published any more: see the script.
+        // A status is not published any more once its shard has trimmed a newer event: see `append_event.lua`. Its shard is unknown here, so all must have.
         let dropped = published.iter().map(|shard| id(shard.first().cloned().flatten()).at).min().unwrap_or(0);
-        for (at, status) in some.iter().enumerate() {
+        for (at, status) in chunk.iter().enumerate() {
             let mut events = published.iter().enumerate().filter_map(|(shard, published)| {
                 Some((shard, published.get(2 * at + 1..2 * at + 3)?.iter().flatten().next()?.clone()))
             });
-            let is_to_come = match events.next() {
+            let may_follow = match events.next() {
                 Some((shard, event)) => position.0.get(shard).is_none_or(|last| id(Some(event)) > *last),
                 None => dropped <= StatusId(*status).time(),
             };
-            if is_to_come {
-                still.push(*status);
+            if may_follow {
+                unpublished.push(*status);
             }
         }
     }
-    Ok(still)
+    Ok(unpublished)
 }
 
 fn id(text: Option<String>) -> EventId {
@@ -252,13 +252,13 @@ fn id(text: Option<String>) -> EventId {
 
 /// Reads up to `limit` events after each of these events. One pipeline; none for an empty list.
 pub(super) async fn read(db: &Db, after: &[(usize, EventId)], limit: usize) -> Result<Vec<ReadResult>, Error> {
-    let of = |(shard, last): &(usize, EventId)| {
+    let commands = |(shard, last): &(usize, EventId)| {
         // The range includes the event `last`: if that exists, the log has lost none of the events after it.
         let from = if *last == EventId::default() { "-".to_owned() } else { last.to_string() };
         let range = cmd("XRANGE").arg(keys::stream(*shard)).arg(from).arg("+").arg("COUNT").arg(limit + 1).take();
         [range, cmd("HMGET").arg(keys::index(*shard)).arg("dropped").arg("last").take()]
     };
-    let mut replies = db.read_many(after.iter().flat_map(of).collect()).await?.into_iter();
+    let mut replies = db.read_many(after.iter().flat_map(commands).collect()).await?.into_iter();
     let mut found = Vec::new();
     for (shard, last) in after {
         let (entries, published) = (replies.next().unwrap_or_default(), replies.next().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Audits idempotency keys: both hashes of an account have the same members, and every value can be parsed.
+//! Audits idempotency keys: both keys of an owner have the same members, and every value can be parsed.
 
 use super::keys::{self, KeyKind};
 use super::model::{DIGEST_LENGTH, KEY_TTL, KeyOwner};
@@ -15,7 +15,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Checks the bindings of accounts and their times.
+/// Checks the bindings of owners and the times of the bindings.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -54,8 +54,8 @@ async fn check_sizes(reader: &AuditReader, owners: HashSet<KeyOwner>, found: &mu
         if size != other {
             // Reported for the key that exists: a deleted key is not checked again.
             let (bindings, times) = (keys::bindings(owner), keys::times(owner));
-            let (key, of) = if size > 0 { (bindings, times) } else { (times, bindings) };
-            let problem = format!("has another size than {of}");
+            let (key, other_key) = if size > 0 { (bindings, times) } else { (times, bindings) };
+            let problem = format!("has another size than {other_key}");
             found.add_repairable_with(&key, problem, format!("{size} bindings, {other} times"), repair.clone());
         }
         if size > owner.max_keys() {
@@ -67,7 +67,7 @@ async fn check_sizes(reader: &AuditReader, owners: HashSet<KeyOwner>, found: &mu
 }
 
 async fn check_bindings(reader: &AuditReader, page: Vec<(String, String, String)>, found: &mut Findings) -> Result<(), Error> {
-    let rows: Vec<_> = page.iter().filter_map(|(key, digest, _)| Some((times_beside(key)?, digest.as_str()))).collect();
+    let rows: Vec<_> = page.iter().filter_map(|(key, digest, _)| Some((times_key(key)?, digest.as_str()))).collect();
     let rows = rows.iter().map(|(times, digest)| (times.as_str(), *digest));
     let times = reader.query(rows, |(times, digest)| cmd("ZSCORE").arg(times).arg(digest).take()).await?;
     for (key, digest, value) in &page {
@@ -85,10 +85,10 @@ async fn check_bindings(reader: &AuditReader, page: Vec<(String, String, String)
         if !is_valid {
             found.add_repairable(key, format!("{digest} in it has no valid fingerprint and id"), repair());
         }
-        if let Some(beside) = times_beside(key)
-            && times.score(&(beside.as_str(), digest.as_str())).is_none()
+        if let Some(times_key) = times_key(key)
+            && times.score(&(times_key.as_str(), digest.as_str())).is_none()
         {
-            found.add_repairable(key, format!("{digest} has no time in {beside}"), repair());
+            found.add_repairable(key, format!("{digest} has no time in {times_key}"), repair());
         }
     }
     Ok(())
@@ -100,6 +100,7 @@ fn owner_of(key: &str) -> Option<KeyOwner> {
     }
 }
 
-fn times_beside(key: &str) -> Option<String> {
+/// The key of the times of the bindings in `key`.
+fn times_key(key: &str) -> Option<String> {
     owner_of(key).map(|owner| keys::times(&owner))
 }

@@ -6,8 +6,9 @@ use crate::base::audit;
 /// The kinds of keys: the part of each key before the colon.
 pub const KINDS: [&str; 2] = ["idempotency", "idempotent"];
 
-/// HASH, digest of a client's key → `fingerprint id`: the input's fingerprint and the id of the created object. At most
-/// [`super::model::MAX_KEYS`] digests, [`super::model::MAX_KEYS_OF_SERVER_KEY`] for a server key. Time to live: 24 hours from the last use of a key of the owner.
+/// HASH, digest of a client's key → `fingerprint id` or `fingerprint id result`: the input's fingerprint, the id of the created object, and the stored result.
+/// At most [`super::model::MAX_KEYS`] digests, [`super::model::MAX_KEYS_OF_SERVER_KEY`] for a server key. Time to live: 24 hours from the last use of a key
+/// of the owner.
 pub(super) fn bindings(owner: &KeyOwner) -> String {
     format!("idempotency:{{{}}}", owner.tag())
 }
@@ -23,8 +24,8 @@ pub(super) enum KeyKind {
     Times(KeyOwner),
 }
 
-/// Parses a key; `None` if it does not belong to the idempotency keys.
+/// Parses a key; `None` if the key does not belong to the idempotency keys.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
-    let of = |kind| audit::tag_in(key, kind).and_then(KeyOwner::of_tag);
-    of("idempotency").map(KeyKind::Bindings).or_else(|| of("idempotent").map(KeyKind::Times))
+    let owner = |kind| audit::tag_in(key, kind).and_then(KeyOwner::of_tag);
+    owner("idempotency").map(KeyKind::Bindings).or_else(|| owner("idempotent").map(KeyKind::Times))
 }

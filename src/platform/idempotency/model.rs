@@ -38,7 +38,7 @@ impl KeyOwner {
         Self::ServerKey(digest(name))
     }
 
-    /// The hash tag of its keys.
+    /// The hash tag of the owner's keys.
     pub(super) fn tag(&self) -> String {
         match self {
             Self::Account(account) => account.0.to_string(),
@@ -128,11 +128,11 @@ mod tests {
 
     #[test]
     fn requests_differ_by_mutation_key_and_input() {
-        let one = IdempotentRequest::new("postStatus", "k", "x");
-        assert_eq!((one.digest.len(), one.fingerprint.len()), (DIGEST_LENGTH, DIGEST_LENGTH));
-        assert_eq!(one, IdempotentRequest::new("postStatus", "k", "x"));
-        assert_ne!(one.digest, IdempotentRequest::new("createUserList", "k", "x").digest);
-        assert_ne!(one.digest, IdempotentRequest::new("postStatus", "l", "x").digest);
-        assert_ne!(one.fingerprint, IdempotentRequest::new("postStatus", "k", "y").fingerprint);
+        let request = IdempotentRequest::new("postStatus", "k", "x");
+        assert_eq!((request.digest.len(), request.fingerprint.len()), (DIGEST_LENGTH, DIGEST_LENGTH));
+        assert_eq!(request, IdempotentRequest::new("postStatus", "k", "x"));
+        assert_ne!(request.digest, IdempotentRequest::new("createUserList", "k", "x").digest);
+        assert_ne!(request.digest, IdempotentRequest::new("postStatus", "l", "x").digest);
+        assert_ne!(request.fingerprint, IdempotentRequest::new("postStatus", "k", "y").fingerprint);
     }
 }

@@ -47,7 +47,7 @@ pub async fn release(app: &App, owner: impl Into<KeyOwner>, request: &Idempotent
     store::release(app.db(), &owner.into(), request, id).await
 }
 
-/// Deletes all keys of a deleted account. One command.
+/// Deletes all keys of a deleted account. Returns `false`: no keys are left. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

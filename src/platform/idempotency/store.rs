@@ -14,7 +14,7 @@ static COMPLETE_KEY: Script = Script::new(include_str!("lua/complete_key.lua"));
 static RELEASE_KEY: Script = Script::new(include_str!("lua/release_key.lua"));
 static REPAIR_KEY: Script = Script::new(include_str!("lua/repair_key.lua"));
 
-/// Digests per page of a repair.
+/// The number of digests in a page of a repair.
 const PAGE: usize = 1_000;
 
 /// Binds a key to `id`, unless it is bound already; returns the fingerprint and the value that it is bound to. `None` if the account is deleted. One script.
@@ -52,19 +52,19 @@ pub(super) async fn release(db: &Db, owner: &KeyOwner, request: &IdempotentReque
     db.call::<u64>(call.arg(&request.digest).arg(bound_value(request, id))).await.map(drop)
 }
 
-/// Deletes all keys of an account. One command.
+/// Deletes all keys of an owner. One command.
 pub(super) async fn purge(db: &Db, owner: &KeyOwner) -> Result<(), Error> {
     let keys = [keys::bindings(owner), keys::times(owner)];
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }
 
-/// Makes both hashes of an account agree, deletes what cannot be parsed, and then the oldest above the bound. One script per digest, in pages of a
-/// thousand.
+/// Makes both keys of an owner agree, deletes values that cannot be parsed, and then the oldest digests above the bound, at most a thousand. One script per
+/// digest, in pages of a thousand.
 pub(super) async fn repair(db: &Db, owner: &KeyOwner, now: Millis) -> Result<(), Error> {
     let (bindings, times) = (keys::bindings(owner), keys::times(owner));
     let repairs = |digests: Vec<Vec<u8>>| {
         let keys = || [keys::bindings(owner), keys::times(owner)];
-        digests.into_iter().map(|it| Call::new(&REPAIR_KEY, keys()).arg(it).arg(now).arg(KEY_TTL)).collect::<Vec<_>>()
+        digests.into_iter().map(|digest| Call::new(&REPAIR_KEY, keys()).arg(digest).arg(now).arg(KEY_TTL)).collect::<Vec<_>>()
     };
     let mut cursor = "0".to_owned();
     loop {
@@ -76,7 +76,7 @@ pub(super) async fn repair(db: &Db, owner: &KeyOwner, now: Millis) -> Result<(),
             break;
         }
     }
-    // The newest first, so that a deletion does not move those that are still to come.
+    // The newest digests first, so that a deletion does not move the digests that are still to be read.
     let size: usize = db.read(cmd("ZCARD").arg(&times).take()).await?;
     for from in (0..size).step_by(PAGE).collect::<Vec<_>>().into_iter().rev() {
         let page = cmd("ZRANGE").arg(&times).arg(from).arg(from + PAGE - 1).take();

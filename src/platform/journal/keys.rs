@@ -8,19 +8,19 @@ use crate::db::spread;
 /// The kinds of keys: the part of each key before the colon.
 pub const KINDS: [&str; 5] = ["journal", "due", "dead", "settled", "copies"];
 
-/// HASH, entry id → `claims tries place task`; on a cluster `claims tries place copies task`. Bound: [`super::model::MAX_ENTRIES`]. No time to
+/// HASH, entry id → record: `claims tries progress task`; on a cluster `claims tries progress copies task`. Bound: [`super::model::MAX_ENTRIES`]. No time to
 /// live.
 pub(super) fn journal(shard: u64) -> String {
     format!("journal:{{{shard}}}")
 }
 
-/// ZSET, entry id → when its lease expires, in ms since the epoch. The members are the entries of the journal.
+/// ZSET, entry id → when its lease expires, in ms since the epoch. The members are the entries of this queue that are not settled.
 pub(super) fn due(shard: u64, queue: Queue) -> String {
     format!("due:{{{shard}}}:{}", queue.name())
 }
 
-/// HASH, entry id → `error, newline, claims tries place task`. Those of messages have a HASH of their own: anybody may ask for messages to addresses that
-/// refuse them. Bounds: [`super::model::MAX_DEAD`], [`super::model::MAX_DEAD_MAIL`]. No time to live.
+/// HASH, entry id → the error, a newline, and the record as in the journal. Dead letters of messages have a HASH of their own, since anybody can request
+/// messages to addresses that refuse them. Bounds: [`super::model::MAX_DEAD`], [`super::model::MAX_DEAD_MAIL`]. No time to live.
 pub(super) fn dead(shard: u64, queue: Queue) -> String {
     let suffix = if queue == Queue::Mail { ":mail" } else { "" };
     format!("dead:{{{shard}}}{suffix}")

@@ -1,4 +1,4 @@
-//! Tasks of mail: messages, and claims of addresses. None names an address: a digest is not printed.
+//! Tasks of mail: messages, and claims of addresses. Tasks contain digests of addresses, not addresses; `Debug` does not print the digests.
 
 use super::queue::Queue;
 use crate::base::email::EmailDigest;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A unit of work that concerns mail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MailTask {
-    /// A message to the address of an account: it is handed over, unless the account no longer has the address, or another message has replaced it.
+    /// A message to the address of an account: the message is handed over, unless the account no longer has the address, or another message has replaced it.
     Message {
         /// The account.
         user: UserId,
@@ -33,16 +33,16 @@ pub enum MailTask {
         /// The address after the change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         claimed: Option<EmailDigest>,
-        /// The address before it.
+        /// The address before the change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         released: Option<EmailDigest>,
-        /// The version of the account's address with the change.
+        /// The version of the account's address after the change.
         version: u64,
     },
 }
 
 impl MailTask {
-    /// A message that a change of the password does not end.
+    /// A message that stays valid when the password changes.
     pub const fn message(user: UserId, kind: MailKind, message: u64) -> Self {
         Self::Message { user, kind, message, epoch: String::new() }
     }
@@ -55,7 +55,7 @@ impl MailTask {
         }
     }
 
-    /// The hash tags that settling touches; `None` if one is no id.
+    /// The hash tags that settling touches; `None` if one of them is not an id.
     pub(super) fn tags(&self) -> Option<Vec<u64>> {
         match self {
             Self::Message { user, .. } => Some(vec![user.0]),

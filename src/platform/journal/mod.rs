@@ -20,7 +20,7 @@
 //! after several passes the entry is requeued after the others, so that the fan-out of an author with many followers does not delay other changes.
 //!
 //! **Failures.** A failed pass is retried after 1, 2, 4 and 8 s. After five failures the entry becomes a dead letter, for an operator to inspect
-//! (`waxwing tasks`). Failures of the storage do not count. An entry that was claimed twenty times without progress also becomes a dead letter,
+//! (`waxwing tasks`). Failures of the storage do not count. An entry that was claimed more than twenty times without progress also becomes a dead letter,
 //! since it may crash the process that runs it. A message by mail is another case: it is tried again for a day ([`service::postpone`]).
 //!
 //! **Power failures.** A Redis server with `appendfsync everysec` loses at most the last two seconds of its writes, and always a suffix: of two

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// The duration of a lease.
 pub const LEASE: Millis = 10_000;
 /// The time for which a settled entry is retained on a cluster. A primary that is cut off from the others accepts writes for `cluster-node-timeout`, and all
-/// of them are lost when its replica takes over. So this is the longest supported timeout plus the time of an election. It is also ten times what a
-/// node with `appendfsync everysec` can lose in a power failure (two seconds), which covers clock skew between processes.
+/// of them are lost when its replica takes over. So this is the longest supported timeout plus the time of an election. It is also ten times the
+/// two seconds of writes that a node with `appendfsync everysec` can lose in a power failure, which covers clock skew between processes.
 pub const RETENTION: Millis = COVERED_NODE_TIMEOUT + 5_000;
 /// Shards of the journal, each with a hash tag of its own.
 pub(super) const SHARDS: u64 = 8;
@@ -22,7 +22,7 @@ pub(super) const MAX_DEAD: usize = 10_000;
 pub(super) const MAX_DEAD_MAIL: usize = 1_000 / SHARDS as usize;
 /// The number of failures of a pass after which the entry becomes a dead letter.
 pub(super) const MAX_TRIES: u64 = 5;
-/// The number of claims without progress after which an entry becomes a dead letter.
+/// Maximum number of claims without progress: at the next claim the entry becomes a dead letter.
 pub(super) const MAX_CLAIMS: u64 = 20;
 
 /// The progress of the passes over a task. Zero at the start; the meaning of the numbers is defined by each task. Some fields are stored under the names that
@@ -148,8 +148,8 @@ mod tests {
 
     #[test]
     fn entries_spread_over_all_shards() {
-        let of_one_process = |ms: u64| shard_of(crate::base::ids::source::compose(crate::base::ids::source::EPOCH + ms, 17, 0));
-        let used: std::collections::HashSet<u64> = (1..50).map(of_one_process).collect();
+        let shard_after = |ms: u64| shard_of(crate::base::ids::source::compose(crate::base::ids::source::EPOCH + ms, 17, 0));
+        let used: std::collections::HashSet<u64> = (1..50).map(shard_after).collect();
         assert_eq!(used.len() as u64, SHARDS);
     }
 }

@@ -7,7 +7,7 @@ named_enum! {
     pub enum Queue {
         /// The rest of a change whose response was already sent.
         Short = "short",
-        /// Long tasks: backfills, changes of the fan-out mode, branches and threads of comments, deletions of accounts.
+        /// Long tasks, such as backfills, changes of the fan-out mode, branches and threads of comments, and deletions of accounts.
         Long = "long",
         /// Messages: a mail server that hangs delays nothing else.
         Mail = "mail",

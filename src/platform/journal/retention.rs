@@ -9,7 +9,7 @@ use crate::base::error::Error;
 use crate::base::ids::source;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Settled entries of a shard per page.
+/// The number of settled entries of a shard in a page.
 const PAGE: usize = 500;
 /// The interval at which copies are compared with their entries if no node was restarted.
 const COMPARE_INTERVAL: Millis = MINUTE;
@@ -41,7 +41,7 @@ pub async fn sweep(app: &App) -> Result<bool, Error> {
 async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Error> {
     let mut requeued = false;
     loop {
-        let settled = store::settled(app.db(), before, PAGE).await?;
+        let settled = store::list_settled(app.db(), before, PAGE).await?;
         let count = settled.len();
         let is_safe = |entry: &JournalEntry| entry.copies.as_ref().is_some_and(|copies| copies.generation == generation);
         let (safe, possibly_lost): (Vec<JournalEntry>, Vec<JournalEntry>) = settled.into_iter().partition(is_safe);
@@ -68,28 +68,28 @@ async fn restore_lost(app: &App, generation: u64) -> Result<bool, Error> {
     }
     let is_same = compared.is_some_and(|(last, _)| last == generation);
     let before = if is_same { now.saturating_sub(LEASE + RETENTION) } else { Millis::MAX };
-    let any = restore(app, before).await?;
+    let has_restored = restore(app, before).await?;
     *last.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((generation, now));
-    Ok(any)
+    Ok(has_restored)
 }
 
 /// Restores missing entries that were created up to `before` from their copies. Returns whether any was restored. One pipeline per page of copies,
 /// and one more with a script for each compared entry.
 async fn restore(app: &App, before: Millis) -> Result<bool, Error> {
-    let (mut any, mut cursors, now) = (false, store::first_copies(), app.now());
+    let (mut has_restored, mut cursors, now) = (false, store::first_copies(), app.now());
     while !cursors.is_empty() {
         let (found, next) = store::copies(app.db(), cursors).await?;
-        // The writer may have written the copy and not yet the entry: others wait for the end of the lease.
+        // The writer may have written the copy and not yet the entry: the restored entry is due at the end of the writer's lease.
         let due = |entry: JournalEntry| {
             let due = now.max(source::time_of(entry.id) + LEASE);
             (entry, due)
         };
         let is_compared = |entry: &JournalEntry| source::time_of(entry.id) <= before;
         let found: Vec<(JournalEntry, Millis)> = found.into_iter().filter(is_compared).map(due).collect();
-        any |= !found.is_empty() && store::restore(app.db(), &found).await? > 0;
+        has_restored |= !found.is_empty() && store::restore(app.db(), &found).await? > 0;
         cursors = next;
     }
-    Ok(any)
+    Ok(has_restored)
 }
 
 /// Requeues all entries that a cluster has retained, in a store that is now on a single server, such as a restored backup of a cluster. A single
@@ -103,7 +103,7 @@ pub async fn requeue_all(app: &App) -> Result<(), Error> {
     }
     restore(app, Millis::MAX).await?;
     loop {
-        let settled = store::settled(app.db(), app.now(), PAGE).await?;
+        let settled = store::list_settled(app.db(), app.now(), PAGE).await?;
         store::requeue(app.db(), &settled, app.now()).await?;
         if settled.len() < PAGE {
             return store::delete_copies(app.db()).await;

@@ -22,7 +22,7 @@ pub async fn begin(app: &App, task: Task) -> Result<EntryLease, Error> {
     begin_with(app, task, false).await
 }
 
-/// As [`begin`], for a change that two tasks settle. One round trip for each shard of the journal.
+/// As [`begin`], for a change that two tasks settle. One round trip.
 ///
 /// # Errors
 /// As [`begin`]. One of the entries may be written then: settling it changes nothing.
@@ -56,15 +56,16 @@ async fn new_entry(app: &App, task: Task, generation: u64) -> Result<JournalEntr
 }
 
 async fn write(app: &App, entries: &[JournalEntry], deletes: bool) -> Result<(), Error> {
-    if store::write(app.db(), entries, app.now() + LEASE, deletes).await? { Ok(()) } else { Err(is_full()) }
+    if store::write(app.db(), entries, app.now() + LEASE, deletes).await? { Ok(()) } else { Err(full_error()) }
 }
 
-fn is_full() -> Error {
+/// Logs that the journal is full, and returns the error.
+fn full_error() -> Error {
     tracing::error!("the journal is full: the workers do not keep up with the changes");
     Error::Overloaded
 }
 
-/// Enqueues a task for the workers, also in a full store, since the task follows from a finished change. One round trip.
+/// Enqueues a task for the workers, also in a full store, since the task follows from a finished change. Two round trips.
 ///
 /// # Errors
 /// As [`begin_deletion`].
@@ -74,7 +75,7 @@ pub async fn enqueue(app: &App, task: Task) -> Result<(), Error> {
     Ok(())
 }
 
-/// Enqueues tasks for the workers, as [`enqueue`]. One round trip for each shard of the journal; none for no tasks.
+/// Enqueues tasks for the workers, as [`enqueue`]. One round trip; none for no tasks.
 ///
 /// # Errors
 /// As [`begin_deletion`].
@@ -89,7 +90,7 @@ pub async fn enqueue_many(app: &App, tasks: impl IntoIterator<Item = Task> + Sen
         entries.push(new_entry(app, task, generation).await?);
     }
     if !store::write(app.db(), &entries, app.now(), true).await? {
-        return Err(is_full());
+        return Err(full_error());
     }
     app.wake_workers();
     Ok(())
@@ -117,7 +118,7 @@ impl EntryLease {
         }
     }
 
-    /// As [`Self::finish`], and acknowledges a settled entry: together with this one if that is acknowledged.
+    /// As [`Self::finish`], and acknowledges the entry `settled`: in the same round trip if this entry is acknowledged, too.
     pub async fn finish_with(self, app: &App, rest: Option<Progress>, settled: Option<Self>) {
         match rest {
             None => ack_in_background(app, [Some(self), settled].into_iter().flatten().map(|lease| lease.0).collect()),
@@ -209,29 +210,29 @@ pub async fn resume(app: &App, entry: &mut JournalEntry) -> Result<(), Error> {
     let mut renewed = entry.clone();
     renewed.copies = store::copies_for(app.db(), entry.id, &entry.task, generation);
     // Slots may have moved since then: the copies under the old tags must be deleted with the entry too.
-    let before = entry.copies.iter().flat_map(|copies| copies.tags.iter().copied());
+    let old_tags = entry.copies.iter().flat_map(|copies| copies.tags.iter().copied());
     if let Some(copies) = &mut renewed.copies {
-        copies.tags.extend(before);
+        copies.tags.extend(old_tags);
         copies.tags.sort_unstable();
         copies.tags.dedup();
     }
     renewed.progress = Progress { is_restarted: true, ..Progress::default() };
     if !store::rewrite(app.db(), entry, &renewed, app.now() + LEASE).await? {
-        return Err(is_full());
+        return Err(full_error());
     }
     *entry = renewed;
     Ok(())
 }
 
-/// Claims overdue entries for the duration of a lease. One round trip, also if there are none.
+/// Claims up to `limit` overdue entries per shard for the duration of a lease. One round trip, also if there are none.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn claim(app: &App, queue: Queue, most: usize) -> Result<Vec<JournalEntry>, Error> {
+pub async fn claim(app: &App, queue: Queue, limit: usize) -> Result<Vec<JournalEntry>, Error> {
     let now = app.now();
-    let found = store::claim(app.db(), queue, now, now + LEASE, most).await?;
+    let found = store::claim(app.db(), queue, now, now + LEASE, limit).await?;
     app.metrics().journal(queue.name(), found.waiting, found.dead);
-    Ok(found.taken)
+    Ok(found.entries)
 }
 
 /// Stores the progress of an entry and renews the lease. One round trip.
@@ -290,7 +291,7 @@ pub async fn fail(app: &App, mut entry: JournalEntry, error: &Error) -> Result<(
     dead_letter(app, &entry, &reason).await
 }
 
-/// Stores the progress of an entry whose work must wait, and claims it again after `delay`. One round trip.
+/// Stores the progress of an entry whose work must wait: the entry is claimed again after `delay`. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`: the entry is claimed again when its lease expires.
@@ -347,12 +348,12 @@ pub async fn queue_length(app: &App, queue: Queue) -> Result<u64, Error> {
     store::queue_length(app.db(), queue).await
 }
 
-/// Lists up to `most` entries per shard of a queue, with the end of their leases. Two round trips.
+/// Lists up to `limit` entries per shard of a queue, with the end of their leases. Two round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn list_entries(app: &App, queue: Queue, most: usize) -> Result<Vec<(JournalEntry, Millis)>, Error> {
-    store::list_entries(app.db(), queue, most).await
+pub async fn list_entries(app: &App, queue: Queue, limit: usize) -> Result<Vec<(JournalEntry, Millis)>, Error> {
+    store::list_entries(app.db(), queue, limit).await
 }
 
 /// Lists the dead letters. One round trip.

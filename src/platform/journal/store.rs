@@ -41,7 +41,7 @@ fn keys_of(entry: &JournalEntry) -> Vec<String> {
     keys
 }
 
-/// Where copies of an entry are stored on a cluster: on every node that settling may touch.
+/// Where copies of an entry are stored on a cluster: on every node that settling may touch. `None` on a single server.
 pub(super) fn copies_for(db: &Db, id: u64, task: &Task, generation: u64) -> Option<Copies> {
     let tags = || db.tags_on_other_primaries(&keys::journal(shard_of(id)), task.tags().as_deref(), id);
     db.is_cluster().then(|| Copies { generation, tags: tags() })
@@ -59,7 +59,7 @@ pub(super) async fn write(db: &Db, entries: &[JournalEntry], due: Millis, delete
     // Nothing was committed yet, so an unconfirmed write is no unknown outcome.
     match db.call_untracked(calls.collect()).await {
         Ok(replies) => {
-            let is_written = replies.into_iter().map(decode::value::<bool>).try_fold(true, |all, one| Ok(all & one?))?;
+            let is_written = replies.into_iter().map(decode::value::<bool>).try_fold(true, |all, reply| Ok(all & reply?))?;
             if !is_written {
                 remove_copies(db, entries).await?;
             }
@@ -75,12 +75,12 @@ pub(super) async fn write(db: &Db, entries: &[JournalEntry], due: Millis, delete
     }
 }
 
-/// Replaces the entry `before` by `renewed` and writes its copies first. `false` if one does not fit: then the entry and its old copies stay. Two
+/// Replaces the entry `old` by `renewed` and writes its copies first. `false` if one does not fit: then the entry and its old copies stay. Two
 /// pipelines of scripts.
-pub(super) async fn rewrite(db: &Db, before: &JournalEntry, renewed: &JournalEntry, due: Millis) -> Result<bool, Error> {
+pub(super) async fn rewrite(db: &Db, old: &JournalEntry, renewed: &JournalEntry, due: Millis) -> Result<bool, Error> {
     let replies = db.call_untracked(copy_calls(&COPY_DELETION, renewed)).await?;
-    if !replies.into_iter().map(decode::value::<bool>).try_fold(true, |all, one| Ok(all & one?))? {
-        let has_tag = |tag: &u64| before.copies.as_ref().is_some_and(|copies| copies.tags.contains(tag));
+    if !replies.into_iter().map(decode::value::<bool>).try_fold(true, |all, reply| Ok(all & reply?))? {
+        let has_tag = |tag: &u64| old.copies.as_ref().is_some_and(|copies| copies.tags.contains(tag));
         let mut added = renewed.clone();
         added.copies.iter_mut().for_each(|copies| copies.tags.retain(|tag| !has_tag(tag)));
         remove_copies(db, &[added]).await?;
@@ -101,20 +101,21 @@ fn copy_calls(write_copy: &'static Script, entry: &JournalEntry) -> Vec<Call> {
 /// The result of a claim.
 #[derive(Debug, Default)]
 pub(super) struct ClaimResult {
-    pub(super) taken: Vec<JournalEntry>,
+    /// The claimed entries.
+    pub(super) entries: Vec<JournalEntry>,
     /// The number of entries in the queue, including the claimed ones.
     pub(super) waiting: u64,
     /// The number of dead letters of all queues.
     pub(super) dead: u64,
 }
 
-/// Claims at most `most` overdue entries per shard. One pipeline of scripts.
-pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, most: usize) -> Result<ClaimResult, Error> {
+/// Claims at most `limit` overdue entries per shard. One pipeline of scripts.
+pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, limit: usize) -> Result<ClaimResult, Error> {
     let keys = |shard| {
         let [dead, dead_mail] = keys::all_dead(shard);
         [keys::journal(shard), keys::due(shard, queue), dead, dead_mail]
     };
-    let call = |shard| Call::new(&CLAIM_ENTRIES, keys(shard)).arg(now).arg(until).arg(most);
+    let call = |shard| Call::new(&CLAIM_ENTRIES, keys(shard)).arg(now).arg(until).arg(limit);
     let mut found = ClaimResult::default();
     for reply in db.call_untracked((0..SHARDS).map(call).collect()).await? {
         let mut values = decode::value::<Vec<Value>>(reply)?.into_iter();
@@ -123,13 +124,13 @@ pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, mos
         found.dead += decode::value::<u64>(value())?;
         let pairs: Vec<(u64, String)> = decode::value(Value::Array(values.collect()))?;
         for (id, record) in pairs {
-            found.taken.extend(read(id, &record));
+            found.entries.extend(read(id, &record));
         }
     }
     Ok(found)
 }
 
-/// Stores the progress of an entry and the end of its lease; `false` if the entry was acknowledged, which it stays. One script.
+/// Stores the progress of an entry and the end of its lease; `false` if the entry was acknowledged: then it stays acknowledged. One script.
 pub(super) async fn update(db: &Db, entry: &JournalEntry, due: Millis) -> Result<bool, Error> {
     let call = Call::with_keys(&MOVE_ENTRY, keys_of(entry)).arg(entry.id).arg(entry.record()).arg(due);
     decode::value(db.call_untracked(vec![call]).await?.pop().unwrap_or_default())
@@ -137,8 +138,8 @@ pub(super) async fn update(db: &Db, entry: &JournalEntry, due: Millis) -> Result
 
 /// Groups entries by shard.
 fn by_shard(entries: &[JournalEntry]) -> impl Iterator<Item = (u64, Vec<&JournalEntry>)> {
-    let of = |shard| entries.iter().filter(|entry| entry.shard() == shard).collect::<Vec<_>>();
-    (0..SHARDS).map(move |shard| (shard, of(shard))).filter(|(_, entries)| !entries.is_empty())
+    let entries_of = |shard| entries.iter().filter(|entry| entry.shard() == shard).collect::<Vec<_>>();
+    (0..SHARDS).map(move |shard| (shard, entries_of(shard))).filter(|(_, entries)| !entries.is_empty())
 }
 
 /// Settles entries: on a single server they are deleted, on a cluster they are retained. One pipeline with a script per shard.
@@ -158,9 +159,9 @@ pub(super) async fn settle(db: &Db, entries: &[JournalEntry], now: Millis) -> Re
     db.call_untracked(by_shard(entries).map(call).collect()).await.map(drop)
 }
 
-/// Lists up to `most` entries per shard that were settled at `before` or earlier. One pipeline of scripts.
-pub(super) async fn settled(db: &Db, before: Millis, most: usize) -> Result<Vec<JournalEntry>, Error> {
-    let call = |shard| Call::new(&LIST_SETTLED, [keys::journal(shard), keys::settled(shard)]).arg(before).arg(most);
+/// Lists up to `limit` entries per shard that were settled at `before` or earlier. One pipeline of scripts.
+pub(super) async fn list_settled(db: &Db, before: Millis, limit: usize) -> Result<Vec<JournalEntry>, Error> {
+    let call = |shard| Call::new(&LIST_SETTLED, [keys::journal(shard), keys::settled(shard)]).arg(before).arg(limit);
     let mut found = Vec::new();
     for reply in db.call_untracked((0..SHARDS).map(call).collect()).await? {
         found.extend(decode::value::<Vec<(u64, String)>>(reply)?.into_iter().filter_map(|(id, record)| read(id, &record)));
@@ -189,7 +190,7 @@ pub(super) async fn retire(db: &Db, entries: &[JournalEntry], before: Millis) ->
 async fn remove_copies(db: &Db, entries: &[JournalEntry]) -> Result<(), Error> {
     let mut copies: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for entry in entries {
-        entry.copies.iter().flat_map(|it| &it.tags).for_each(|tag| copies.entry(*tag).or_default().push(entry.id));
+        entry.copies.iter().flat_map(|copies| &copies.tags).for_each(|tag| copies.entry(*tag).or_default().push(entry.id));
     }
     let command = |(tag, ids): (u64, Vec<u64>)| cmd("HDEL").arg(keys::copies(tag)).arg(ids).take();
     if copies.is_empty() {
@@ -231,8 +232,8 @@ pub(super) fn first_copies() -> Vec<(u64, String)> {
 
 /// Restores lost entries from their copies, each with the end of its lease. Returns the number of restored entries. One pipeline of scripts.
 pub(super) async fn restore(db: &Db, entries: &[(JournalEntry, Millis)]) -> Result<usize, Error> {
-    let call = |(it, due): &(JournalEntry, Millis)| {
-        Call::new(&RESTORE_ENTRY, dead_letter_keys(it)).arg(it.id).arg(it.record()).arg(*due).arg(MAX_ENTRIES)
+    let call = |(entry, due): &(JournalEntry, Millis)| {
+        Call::new(&RESTORE_ENTRY, dead_letter_keys(entry)).arg(entry.id).arg(entry.record()).arg(*due).arg(MAX_ENTRIES)
     };
     let replies = db.call_untracked(entries.iter().map(call).collect()).await?;
     replies.into_iter().map(decode::value::<usize>).sum()
@@ -241,9 +242,9 @@ pub(super) async fn restore(db: &Db, entries: &[(JournalEntry, Millis)]) -> Resu
 /// Moves an entry to the dead letters; `false` if they are full, and the entry stays. One script; on a cluster the copies are deleted first.
 pub(super) async fn dead_letter(db: &Db, entry: &JournalEntry, reason: &str) -> Result<bool, Error> {
     remove_copies(db, std::slice::from_ref(entry)).await?;
-    let (script, most) =
+    let (script, max) =
         if entry.task.queue() == Queue::Mail { (&DEAD_LETTER_MESSAGE, MAX_DEAD_MAIL) } else { (&DEAD_LETTER_ENTRY, MAX_DEAD) };
-    db.call(Call::new(script, dead_letter_keys(entry)).arg(entry.id).arg(entry.record()).arg(reason).arg(most)).await
+    db.call(Call::new(script, dead_letter_keys(entry)).arg(entry.id).arg(entry.record()).arg(reason).arg(max)).await
 }
 
 /// The journal, the queue and the dead letters of an entry.
@@ -252,8 +253,8 @@ fn dead_letter_keys(entry: &JournalEntry) -> [String; 3] {
     [keys::journal(shard), keys::due(shard, queue), keys::dead(shard, queue)]
 }
 
-/// Requeues a dead letter with its copies; `false` if there is no such dead letter. One script. On a cluster a pipeline before it writes the
-/// copies, so that they exist when the entry is settled.
+/// Requeues a dead letter with its copies; `false` if there is no such dead letter. A lookup and a script; on a cluster, a pipeline
+/// between them writes the copies, so that they exist when the entry is settled.
 pub(super) async fn retry_dead_letter(db: &Db, entry: &JournalEntry, due: Millis) -> Result<bool, Error> {
     let keys = dead_letter_keys(entry);
     if !db.read::<bool>(cmd("HEXISTS").arg(&keys[2]).arg(entry.id).take()).await? {
@@ -269,9 +270,9 @@ pub(super) async fn queue_length(db: &Db, queue: Queue) -> Result<u64, Error> {
     db.read_many(commands).await?.into_iter().map(decode::value::<u64>).sum()
 }
 
-/// Lists up to `most` entries per shard, with the end of their leases. Two pipelines.
-pub(super) async fn list_entries(db: &Db, queue: Queue, most: usize) -> Result<Vec<(JournalEntry, Millis)>, Error> {
-    let range = |shard| cmd("ZRANGE").arg(keys::due(shard, queue)).arg(0).arg(most.max(1) - 1).arg("WITHSCORES").take();
+/// Lists up to `limit` entries per shard, with the end of their leases. Two pipelines.
+pub(super) async fn list_entries(db: &Db, queue: Queue, limit: usize) -> Result<Vec<(JournalEntry, Millis)>, Error> {
+    let range = |shard| cmd("ZRANGE").arg(keys::due(shard, queue)).arg(0).arg(limit.max(1) - 1).arg("WITHSCORES").take();
     let mut found: Vec<(u64, Millis)> = Vec::new();
     for reply in db.read_many((0..SHARDS).map(range).collect()).await? {
         let pairs: Vec<(u64, f64)> = decode::value(reply)?;
@@ -286,7 +287,7 @@ pub(super) async fn list_entries(db: &Db, queue: Queue, most: usize) -> Result<V
     found.into_iter().zip(records).map(entry).filter_map(Result::transpose).collect()
 }
 
-/// Lists the dead letters. One pipeline: there are at most 10,000 per shard, and usually none.
+/// Lists the dead letters. One pipeline: there are at most some 10,000 per shard, and usually none.
 pub(super) async fn list_dead_letters(db: &Db) -> Result<Vec<DeadLetter>, Error> {
     let commands = (0..SHARDS).flat_map(keys::all_dead).map(|key| cmd("HGETALL").arg(key).take()).collect();
     let mut all = Vec::new();
@@ -303,7 +304,7 @@ fn dead_letter_of(id: u64, text: &str) -> Option<DeadLetter> {
 }
 
 /// Deletes a dead letter; `false` if there is none. On a cluster the copies under all tags are deleted first: a failed retry, or a node that lost
-/// their deletion, may have left some, and the entry would be restored from them. There a lookup, a pipeline and a command; else one command.
+/// their deletion, may have left some, and the entry would be restored from them. There a lookup and two pipelines; else one pipeline.
 pub(super) async fn delete_dead_letter(db: &Db, id: u64) -> Result<bool, Error> {
     let all_dead = keys::all_dead(shard_of(id));
     if db.is_cluster() {

@@ -43,7 +43,7 @@ pub enum RelationKind {
 /// Some variants and fields are stored under the names that they had in earlier versions (`serde(rename)`), because stored entries have these names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Task {
-    /// A follow (home) or a membership (list): the feed and the other side are derived from whether `source` is followed (is a member).
+    /// A follow (home) or a membership (list): the statuses of the feed and the source's side are derived from whether `source` is followed (is a member).
     Source {
         /// The feed.
         feed: Feed,
@@ -147,15 +147,15 @@ pub enum Task {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         external_id: Option<String>,
     },
-    /// A change of a login: the claims of the logins are derived from whether the account has made the change.
+    /// A change of a login: the claims of both logins are derived from whether the account has made the change.
     Login {
         /// The account.
         user: UserId,
         /// The new login, in lower case.
         login: String,
-        /// The login before, in lower case.
+        /// The login before the change, in lower case.
         former: String,
-        /// The version of the account's history with the change.
+        /// The version of the account's history after the change.
         version: u64,
     },
     /// A session: the account's list of sessions is derived from whether the session exists.
@@ -252,7 +252,7 @@ pub enum Task {
         /// Mentioned logins.
         logins: Vec<String>,
     },
-    /// An account that became private or public: the entries of its statuses in tags are derived from what it is now.
+    /// An account that became private or public: the entries of its statuses in tags are derived from its current privacy.
     Privacy {
         /// The account.
         user: UserId,
@@ -280,16 +280,16 @@ pub enum Task {
     DirectChat {
         /// The account with the lower id.
         low: UserId,
-        /// The other one.
+        /// The account with the higher id.
         high: UserId,
     },
     /// A relation between two accounts: the second account's side is derived from the first account's side.
     Relation {
         /// The relation.
         kind: RelationKind,
-        /// The account that has the relation.
+        /// The first account.
         from: UserId,
-        /// The account to which the first one has it.
+        /// The second account.
         to: UserId,
     },
 }
@@ -300,7 +300,7 @@ impl Task {
         Self::Account { user, login, former: Vec::new(), external_id: None }
     }
 
-    /// A change of a chat: the lists of its members, and what is published of it beside its rows.
+    /// A change of a chat, with the events to publish beside its new rows.
     pub const fn chat_change(chat: ChatId, events: Vec<ChatEvent>) -> Self {
         Self::Chat { chat, former: Vec::new(), events }
     }
@@ -363,7 +363,7 @@ mod tests {
     use crate::base::email::EmailDigest;
 
     /// One task of each kind in its stored form. Servers of different versions share one store, so these forms must never change.
-    fn written() -> Vec<(Task, &'static str)> {
+    fn stored_tasks() -> Vec<(Task, &'static str)> {
         let (user, status) = (UserId(1), StatusId(2));
         let comment = CommentId { status, number: 3 };
         vec![
@@ -436,8 +436,8 @@ mod tests {
 
     #[test]
     fn every_task_survives_the_round_trip() {
-        let written = written();
-        for (task, text) in &written {
+        let stored_tasks = stored_tasks();
+        for (task, text) in &stored_tasks {
             let entry =
                 JournalEntry { id: 9, task: task.clone(), progress: Progress::default(), tries: 0, claims: 0, copies: None };
             assert!(entry.record().ends_with(text), "{}", entry.record());
@@ -480,6 +480,6 @@ mod tests {
             Task::Login { .. } => 32,
             Task::Mail(_) => 33,
         };
-        assert_eq!(written.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..34).collect::<Vec<_>>());
+        assert_eq!(stored_tasks.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..34).collect::<Vec<_>>());
     }
 }

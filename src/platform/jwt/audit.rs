@@ -26,7 +26,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     let fields = reader.query([key], |key| cmd("HMGET").arg(key).arg(&["source", "fetched", "keys"]).take()).await?;
     let values: [Option<String>; 3] = fields.read(&key).unwrap_or_default();
     let is_valid = match &values {
-        // It may have been deleted since its type was read.
+        // The key may have been deleted since its type was read.
         [None, None, None] => true,
         [Some(_), Some(fetched), Some(set)] => audit::number(fetched).is_some() && KeySet::parse(set.as_bytes()).is_ok(),
         _ => false,

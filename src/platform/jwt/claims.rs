@@ -29,13 +29,13 @@ pub(super) fn verify(
 ) -> Result<VerifiedToken, TokenRefusal> {
     let refused = TokenRefusal::Claims;
     let issuer = claims.text("iss").ok_or(refused)?;
-    let is_for_us = match claims.get::<Audience>("aud").ok_or(refused)? {
+    let has_audience = match claims.get::<Audience>("aud").ok_or(refused)? {
         Audience::One(audience) => audience == config.audience,
         Audience::Many(audiences) => audiences.contains(&config.audience),
     };
     let subject = claims.text("sub").as_deref().and_then(ExternalId::parse).ok_or(refused)?;
-    // The claim of logout tokens and other events, which are no proof of a log-in.
-    if issuer != config.issuer || !is_for_us || claims.has("events") {
+    // `events` is a claim of logout tokens and other event tokens, which do not prove a log-in.
+    if issuer != config.issuer || !has_audience || claims.has("events") {
         return Err(refused);
     }
     let time = |name: &str| claims.get(name).and_then(millis).ok_or(refused);
@@ -90,7 +90,7 @@ mod tests {
         json!({ "iss": "https://id.example/", "aud": "waxwing", "sub": "ada", "iat": SECONDS, "exp": SECONDS + 300 })
     }
 
-    /// The claims with others; `"-"` removes one.
+    /// The valid claims with these changes; the value `"-"` removes a claim.
     fn with(changes: Value) -> Value {
         let mut claims = claims();
         for (name, value) in changes.as_object().expect("an object") {

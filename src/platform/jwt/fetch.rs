@@ -19,7 +19,7 @@ use url::Url;
 /// The time for a whole fetch.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Fetches and parses a key set. A connection of its own, so that certificates and addresses that have changed are noticed.
+/// Fetches and parses a key set, over a new connection, so that changed certificates and addresses are noticed.
 ///
 /// # Errors
 /// A sentence without the URL: its query may be a secret.
@@ -43,17 +43,17 @@ async fn read_file(path: &Path) -> Result<Bytes, String> {
 
 async fn get(url: &Url) -> Result<Bytes, String> {
     if url.scheme() == "http" {
-        return get_by(HttpConnector::new(), url).await;
+        return get_with(HttpConnector::new(), url).await;
     }
     let certificates = tokio::task::spawn_blocking(|| {
         HttpsConnectorBuilder::new().with_provider_and_native_roots(rustls::crypto::ring::default_provider())
     });
     let builder = certificates.await.map_err(|error| error.to_string())?;
     let builder = builder.map_err(|error| format!("the certificates of the system cannot be read: {error}"))?;
-    get_by(builder.https_only().enable_http1().build(), url).await
+    get_with(builder.https_only().enable_http1().build(), url).await
 }
 
-async fn get_by<C: Connect + Clone + Send + Sync + 'static>(connector: C, url: &Url) -> Result<Bytes, String> {
+async fn get_with<C: Connect + Clone + Send + Sync + 'static>(connector: C, url: &Url) -> Result<Bytes, String> {
     let client: Client<C, Empty<Bytes>> = Client::builder(TokioExecutor::new()).build(connector);
     let mut location = url.clone();
     location.set_fragment(None);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 pub(super) const MAX_BYTES: usize = 1 << 20;
 /// Maximum number of keys of a set.
 pub(super) const MAX_KEYS: usize = 64;
-/// The longest id of a key in bytes; a token with a longer one would exceed the limit of tokens.
+/// Maximum length of the id of a key in bytes. Keys with a longer id are skipped.
 const MAX_KID: usize = 1 << 10;
 /// The sizes of RSA keys in bits.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2_048..=8_192;
@@ -27,7 +27,7 @@ const COORDINATE: usize = 32;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct KeySet {
     keys: Vec<VerificationKey>,
-    /// The number of keys that were skipped: of another type, too short or for another use.
+    /// The number of keys that were skipped: of another type, too short, for another use, or with an id that is too long.
     pub(super) skipped: usize,
 }
 
@@ -93,7 +93,7 @@ impl KeySet {
         self.keys.iter().any(|key| key.kid.as_deref() == Some(kid))
     }
 
-    /// The key of a token: the one with its `kid`, or without one the only key that fits its algorithm.
+    /// The key of a token: the key with its `kid` and algorithm; without a `kid`, the only key that fits its algorithm.
     ///
     /// # Errors
     /// `Key` if there is none, or more than one; `Algorithm` if the key with this id is of another type.
@@ -111,12 +111,13 @@ impl KeySet {
 }
 
 impl VerificationKey {
-    /// Parses a key; `None` if it is not usable here.
+    /// Parses a key; `None` if the key is not usable here.
     fn parse(key: &Members) -> Option<Self> {
         let material = KeyMaterial::parse(key)?;
         let is_for_signatures = key.optional::<String>("use")?.is_none_or(|usage| usage == "sig");
-        let verifies =
-            key.optional::<Vec<String>>("key_ops")?.is_none_or(|operations| operations.iter().any(|it| it == "verify"));
+        let verifies = key
+            .optional::<Vec<String>>("key_ops")?
+            .is_none_or(|operations| operations.iter().any(|operation| operation == "verify"));
         let fits = key.optional::<String>("alg")?.is_none_or(|algorithm| algorithm == material.algorithm().name());
         let kid: Option<String> = key.optional("kid")?;
         if !is_for_signatures || !verifies || !fits || kid.as_ref().is_some_and(|kid| kid.len() > MAX_KID) {

@@ -56,7 +56,7 @@ impl Default for JwtState {
 #[derive(Default)]
 struct CurrentKeys {
     set: KeySet,
-    /// When they were fetched; 0 if there were never any.
+    /// When the keys were fetched; 0 if none were fetched yet.
     fetched: Millis,
 }
 
@@ -128,7 +128,7 @@ async fn fetch_keys(app: &App, config: &JwtConfig, state: &JwtState) {
     state.fetches.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Uses the kept keys, if they are later than those in use.
+/// Uses the keys that are kept in Redis, if they were fetched later than the keys in use.
 async fn adopt_kept(app: &App, config: &JwtConfig) {
     match store::load(app.db(), &config.key_source.to_string()).await {
         Ok(Some((fetched, json))) => {
@@ -145,7 +145,7 @@ async fn adopt_kept(app: &App, config: &JwtConfig) {
 /// Verifies a token with the keys in use. No round trip; a signature, unless the token is cached.
 ///
 /// # Errors
-/// The reason, which is counted nowhere yet: `Key` also for a `kid` that is not in the set and may be found by [`verify`].
+/// The reason, which the metrics do not count yet: `Key` also for a `kid` that is not in the set and may be found by [`verify`].
 pub fn verify_now(app: &App, token: &str) -> Result<Arc<VerifiedToken>, TokenRefusal> {
     let config = app.config().jwt.as_ref().ok_or(TokenRefusal::Key)?;
     let state = app.extension::<ProcessJwt>().0;
@@ -181,7 +181,7 @@ pub fn has_key(app: &App, token: &VerifiedToken) -> bool {
     app.extension::<ProcessJwt>().0.current().set.contains(&token.key)
 }
 
-/// Fetches the keys if the `kid` of a token is unknown, or if no keys were ever fetched; waits for a fetch in progress. Returns whether one has ended.
+/// Fetches the keys if the `kid` of a token is unknown, or if no keys were ever fetched; waits for a fetch in progress. Returns whether a fetch has ended.
 async fn fetch_for(app: &App, token: &str) -> bool {
     let Some(config) = &app.config().jwt else { return false };
     let state = app.extension::<ProcessJwt>().0;
@@ -192,12 +192,12 @@ async fn fetch_for(app: &App, token: &str) -> bool {
         return false;
     }
     let Ok(_waiter) = state.waiters.try_acquire() else { return false };
-    let before = state.fetches.load(Ordering::SeqCst);
+    let fetches = state.fetches.load(Ordering::SeqCst);
     let (app_, state_, config) = (app.clone(), state.clone(), config.clone());
     // The fetch is completed even if the client disconnects: otherwise one client could use up the fetch of each minute.
     let fetched = app.run_to_completion(async move {
         let _fetching = state_.fetching.lock().await;
-        if state_.fetches.load(Ordering::SeqCst) != before {
+        if state_.fetches.load(Ordering::SeqCst) != fetches {
             return true;
         }
         let (now, last) = (app_.now(), state_.last_lookup.load(Ordering::SeqCst));

@@ -22,7 +22,7 @@ pub(super) struct UnverifiedToken<'a> {
     pub(super) signature: Vec<u8>,
 }
 
-/// Whether a text has the form of a compact JWS: three parts between two dots. An access token of a session has none.
+/// Whether a text has the form of a compact JWS: three parts separated by two dots. An access token of a session has no dots.
 pub fn is_compact(text: &str) -> bool {
     text.bytes().filter(|byte| *byte == b'.').count() == 2
 }

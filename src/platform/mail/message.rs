@@ -37,7 +37,7 @@ impl fmt::Debug for LinkToken {
     }
 }
 
-/// Why a message was not handed over. The reason has no address and no text of the mail server.
+/// The reason why a message was not handed over. It has no address and no text of the mail server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MailFailure {
     /// The cause of the failure, for operators.
@@ -52,7 +52,7 @@ impl MailFailure {
         Self { reason: reason.into(), is_permanent: false }
     }
 
-    /// The same failure as one after which the message is handed over again.
+    /// Converts the failure to a temporary one.
     pub(super) fn into_temporary(self) -> Self {
         Self { is_permanent: false, ..self }
     }

@@ -15,7 +15,7 @@ const ABANDONED_AFTER: Millis = 3_600_000;
 /// Writes a message to a file of its own, which only the user of the server can read. Its name has the time and a random number.
 pub(super) async fn write(folder: &Path, message: Vec<u8>, now: Millis) -> Result<(), MailFailure> {
     let folder = folder.to_owned();
-    let written = tokio::task::spawn_blocking(move || write_now(&folder, &message, now)).await;
+    let written = tokio::task::spawn_blocking(move || write_blocking(&folder, &message, now)).await;
     match written.map_err(io::Error::other).flatten() {
         Ok(()) => Ok(()),
         Err(error) => Err(MailFailure::temporary(format!("the outbox cannot be written: {error}"))),
@@ -25,34 +25,34 @@ pub(super) async fn write(folder: &Path, message: Vec<u8>, now: Millis) -> Resul
 /// The newest messages, the newest first.
 pub(super) async fn newest(folder: &Path, count: usize) -> io::Result<Vec<StoredMessage>> {
     let folder = folder.to_owned();
-    tokio::task::spawn_blocking(move || newest_now(&folder, count)).await.map_err(io::Error::other).flatten()
+    tokio::task::spawn_blocking(move || newest_blocking(&folder, count)).await.map_err(io::Error::other).flatten()
 }
 
-fn newest_now(folder: &Path, count: usize) -> io::Result<Vec<StoredMessage>> {
+fn newest_blocking(folder: &Path, count: usize) -> io::Result<Vec<StoredMessage>> {
     // Without a message yet there is no folder.
-    let Some(entries) = found(std::fs::read_dir(folder))? else { return Ok(Vec::new()) };
+    let Some(entries) = none_if_missing(std::fs::read_dir(folder))? else { return Ok(Vec::new()) };
     let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
     let mut files = names.collect::<io::Result<Vec<String>>>()?;
     files.retain(|name| name.ends_with(".eml") && !name.starts_with('.'));
     files.sort_unstable_by(|a, b| b.cmp(a));
     files.truncate(count);
     let read = |name: String| {
-        // Another process may have deleted it.
-        let source = found(std::fs::read(folder.join(&name)))?;
+        // Another process may have deleted the file.
+        let source = none_if_missing(std::fs::read(folder.join(&name)))?;
         Ok(source.map(|source| StoredMessage { source: String::from_utf8_lossy(&source).into_owned(), name }))
     };
     files.into_iter().filter_map(|name| read(name).transpose()).collect()
 }
 
 /// The result of an access to a file; `None` if the file is missing.
-fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+fn none_if_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         other => other.map(Some),
     }
 }
 
-fn write_now(folder: &Path, message: &[u8], now: Millis) -> io::Result<()> {
+fn write_blocking(folder: &Path, message: &[u8], now: Millis) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     // The folder may have existed before.
     std::fs::set_permissions(folder, Permissions::from_mode(0o700))?;
@@ -61,7 +61,7 @@ fn write_now(folder: &Path, message: &[u8], now: Millis) -> io::Result<()> {
     let unfinished = folder.join(format!(".{name}"));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
     file.write_all(message)?;
-    // The journal deletes the message after this.
+    // The file must be durable, because the journal deletes its entry afterwards.
     file.sync_all()?;
     std::fs::rename(&unfinished, folder.join(name))?;
     File::open(folder)?.sync_all()?;
@@ -105,12 +105,12 @@ mod tests {
         let root = std::env::temp_dir().join(format!("waxwing-outbox-{}", std::process::id()));
         let folder = root.join("outbox");
         for at in 0..MAX_FILES as u64 + 5 {
-            write_now(&folder, format!("message {at}").as_bytes(), at).expect("a file");
+            write_blocking(&folder, format!("message {at}").as_bytes(), at).expect("a file");
         }
         let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
         assert_eq!(mode(&folder), 0o700);
         let mut files: Vec<PathBuf> =
-            std::fs::read_dir(&folder).expect("a folder").map(|it| it.expect("a file").path()).collect();
+            std::fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("a file").path()).collect();
         files.sort();
         assert_eq!(files.len(), MAX_FILES);
         assert_eq!(std::fs::read_to_string(&files[0]).expect("text"), "message 5");
@@ -132,7 +132,7 @@ mod tests {
         for at in 0..=MAX_FILES {
             std::fs::write(folder.join(format!("{:015}-0000000b.eml", now + at as Millis)), "x").expect("a file");
         }
-        write_now(&folder, b"message", now).expect("a file");
+        write_blocking(&folder, b"message", now).expect("a file");
         assert!(fresh.exists() && !old.exists());
         assert_eq!(std::fs::metadata(&folder).expect("it is there").permissions().mode() & 0o777, 0o700);
         assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), MAX_FILES + 1, "with the unfinished one");

@@ -15,9 +15,9 @@ use lettre::message::{Mailbox, Message, MultiPart};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
-/// The sender where none is set.
+/// The sender if none is set.
 const DEFAULT_FROM: &str = "Waxwing <waxwing@localhost>";
-/// The URL of links where no other is known: a worker with the server's default address.
+/// The URL of links if no other URL is known: in a worker with the server's default address.
 const DEFAULT_URL: &str = "http://127.0.0.1:4000";
 
 /// Renders messages and hands them over.
@@ -45,8 +45,8 @@ struct ProcessMailState {
 /// Internal: the settings are wrong. The commands that run workers check them at start.
 pub fn mailer(app: &App) -> Result<Arc<Mailer>, Error> {
     let process = app.extension::<ProcessMail>();
-    let made = process.0.mailer.get_or_init(|| Mailer::new(app.config()).map(Arc::new).map_err(|error| format!("{error:#}")));
-    made.clone().map_err(|error| Error::internal(anyhow::anyhow!("{error}")))
+    let result = process.0.mailer.get_or_init(|| Mailer::new(app.config()).map(Arc::new).map_err(|error| format!("{error:#}")));
+    result.clone().map_err(|error| Error::internal(anyhow::anyhow!("{error}")))
 }
 
 /// Sets the URL at which this process listens: links begin with it if no other URL is set. The first call counts.
@@ -100,7 +100,7 @@ impl Mailer {
         let link = letter.token.as_ref().map(|token| format!("{app_url}{}#token={}", path(letter.kind), token.0));
         let variables = Variables { login: &letter.login, app_url, link: link.as_deref().unwrap_or_default() };
         let rendered = self.templates.render(letter.kind, &variables)?;
-        // Neither error has the address: the library's would.
+        // The errors of the library would contain the address, so they are replaced.
         let to: Address = letter.to.as_str().parse().map_err(|_| anyhow::anyhow!("the library refuses the address"))?;
         let id = format!("<{:032x}@{}>", rand::random::<u128>(), self.from.email.domain());
         let message = Message::builder()

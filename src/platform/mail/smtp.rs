@@ -23,9 +23,9 @@ use tokio_rustls::client::TlsStream;
 /// The time limits of a dialogue with a mail server.
 #[derive(Clone, Copy, Debug)]
 struct TimeLimits {
-    /// Of the connection, with its TLS if that comes first.
+    /// The limit of the connection, including the TLS handshake if TLS is implicit.
     connect: Duration,
-    /// Of each reply.
+    /// The limit of each reply.
     reply: Duration,
 }
 
@@ -59,7 +59,8 @@ async fn send_within(
     Ok(())
 }
 
-/// Opens a connection up to the first message. A refusal here is of no message: settings may be wrong, or the server is about to change.
+/// Opens a connection that is ready for a message: greeting, STARTTLS and log-in. A refusal here does not concern the message, so it is temporary: settings
+/// may be wrong, or the server is about to change.
 async fn greet(limits: TimeLimits, server: &SmtpServer, hello: &ClientId) -> Result<AsyncSmtpConnection, MailFailure> {
     let stream = within(limits.connect, "the connection", connect(server)).await?;
     let mut connection = reply(limits, "the greeting", AsyncSmtpConnection::connect_with_transport(stream, hello)).await?;
@@ -121,7 +122,7 @@ async fn connect(server: &SmtpServer) -> Result<Box<dyn AsyncTokioStream>, MailF
     Ok(Box::new(TlsConnection { stream, peer }))
 }
 
-/// Trusts the certificates of the system.
+/// Creates a TLS connector that trusts the certificates of the system.
 fn connector() -> io::Result<TlsConnector> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -131,7 +132,7 @@ fn connector() -> io::Result<TlsConnector> {
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-/// A connection that is encrypted from the start. The library's own has no time limit for TLS.
+/// A connection that is encrypted from the start. The library's own connection has no time limit for TLS.
 #[derive(Debug)]
 struct TlsConnection {
     stream: TlsStream<TcpStream>,

@@ -10,19 +10,19 @@ const LAYOUT: (&str, &str) = ("layout.html", include_str!("templates/layout.html
 
 /// The defaults of a kind: text, whose first line is the subject, and HTML.
 const fn defaults(kind: MailKind) -> (&'static str, &'static str) {
-    macro_rules! of {
+    macro_rules! files {
         ($name:literal) => {
             (include_str!(concat!("templates/", $name, ".txt")), include_str!(concat!("templates/", $name, ".html")))
         };
     }
     match kind {
-        MailKind::ConfirmEmail => of!("confirm-email"),
-        MailKind::EmailInUse => of!("email-in-use"),
-        MailKind::EmailChangeRequested => of!("email-change-requested"),
-        MailKind::EmailChanged => of!("email-changed"),
-        MailKind::EmailRemoved => of!("email-removed"),
-        MailKind::ResetPassword => of!("reset-password"),
-        MailKind::PasswordChanged => of!("password-changed"),
+        MailKind::ConfirmEmail => files!("confirm-email"),
+        MailKind::EmailInUse => files!("email-in-use"),
+        MailKind::EmailChangeRequested => files!("email-change-requested"),
+        MailKind::EmailChanged => files!("email-changed"),
+        MailKind::EmailRemoved => files!("email-removed"),
+        MailKind::ResetPassword => files!("reset-password"),
+        MailKind::PasswordChanged => files!("password-changed"),
     }
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Templates(Environment<'static>);
 
 /// A rendered message.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Rendered {
+pub(super) struct RenderedMessage {
     pub(super) subject: String,
     pub(super) text: String,
     pub(super) html: String,
@@ -75,7 +75,7 @@ impl Templates {
     }
 
     /// Renders a message. Errors name the template and the mistake, not the values.
-    pub(super) fn render(&self, kind: MailKind, variables: &Variables<'_>) -> anyhow::Result<Rendered> {
+    pub(super) fn render(&self, kind: MailKind, variables: &Variables<'_>) -> anyhow::Result<RenderedMessage> {
         let render = |suffix: &str| {
             let Variables { login, app_url, link } = *variables;
             self.0.get_template(&format!("{}.{suffix}", kind.name()))?.render(context! { login, app_url, link })
@@ -83,7 +83,7 @@ impl Templates {
         let (text, html) = (render("txt")?, render("html")?);
         let subject = text.strip_prefix("Subject: ").and_then(|rest| rest.split_once('\n'));
         let (subject, text) = subject.context("the first line of a text is `Subject: …`")?;
-        Ok(Rendered { subject: subject.trim().to_owned(), text: text.trim_start().to_owned(), html })
+        Ok(RenderedMessage { subject: subject.trim().to_owned(), text: text.trim_start().to_owned(), html })
     }
 }
 
@@ -91,7 +91,7 @@ impl Templates {
 mod tests {
     use super::*;
 
-    fn render(templates: &Templates, kind: MailKind) -> Rendered {
+    fn render(templates: &Templates, kind: MailKind) -> RenderedMessage {
         let variables = Variables { login: "a<b", app_url: "https://a.example", link: "https://a.example/x#token=T&<" };
         templates.render(kind, &variables).expect("a message")
     }
@@ -100,7 +100,7 @@ mod tests {
     fn every_kind_has_a_subject_a_text_and_html() {
         let templates = Templates::load(None).expect("the defaults");
         for kind in MailKind::ALL {
-            let Rendered { subject, text, html } = render(&templates, kind);
+            let RenderedMessage { subject, text, html } = render(&templates, kind);
             let has_link = matches!(kind, MailKind::ConfirmEmail | MailKind::ResetPassword);
             assert!(!subject.is_empty() && !subject.contains('\n'), "{subject}");
             assert_eq!(text.contains("https://a.example/x#token=T&<"), has_link, "{text}");
@@ -115,8 +115,8 @@ mod tests {
         std::fs::create_dir_all(&folder).expect("a folder");
         let write = |text: &str| std::fs::write(folder.join("email-changed.txt"), text).expect("a file");
         write("Subject: Hallo {{ login }}\n\nNeu.\n");
-        let own = render(&Templates::load(Some(&folder)).expect("templates"), MailKind::EmailChanged);
-        assert_eq!((own.subject.as_str(), own.text.as_str()), ("Hallo a<b", "Neu."));
+        let message = render(&Templates::load(Some(&folder)).expect("templates"), MailKind::EmailChanged);
+        assert_eq!((message.subject.as_str(), message.text.as_str()), ("Hallo a<b", "Neu."));
         for wrong in ["Hallo", "Subject: x\n{{ nobody }}", "Subject: x\n{% if %}"] {
             write(wrong);
             assert!(Templates::load(Some(&folder)).is_err(), "{wrong}");

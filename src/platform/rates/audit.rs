@@ -20,13 +20,13 @@ pub fn owns(key: &str) -> bool {
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
-    let owned = entries.iter().filter(|entry| owns(&entry.key));
-    let buckets: Vec<&KeyInfo> = owned.filter(|entry| entry.check_derived_type("hash", Expiry::After(DAY), found)).collect();
+    let entries = entries.iter().filter(|entry| owns(&entry.key));
+    let buckets: Vec<&KeyInfo> = entries.filter(|entry| entry.check_derived_type("hash", Expiry::After(DAY), found)).collect();
     let keys = buckets.iter().map(|entry| entry.key.as_str());
     let fields = reader.query(keys, |key| cmd("HMGET").arg(key).arg(&FIELDS).take()).await?;
     for KeyInfo { key, ttl, .. } in buckets {
         let values: [Option<String>; 3] = fields.read(&key.as_str()).unwrap_or_default();
-        // It may have expired since its type was read.
+        // The bucket may have expired since its type was read.
         if values.iter().all(Option::is_none) {
             continue;
         }

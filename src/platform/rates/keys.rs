@@ -15,8 +15,8 @@ pub const KINDS: [&str; 1] = ["rate"];
 pub(super) fn rate(limit: Limit, subject: Subject) -> String {
     let tag = match subject {
         Subject::Account(id) => id.0.to_string(),
-        Subject::Address(network) => written(network, 64),
-        Subject::Site(network) => written(network, 48),
+        Subject::Address(network) => format_network(network, 64),
+        Subject::Site(network) => format_network(network, 48),
         Subject::Login(digest) | Subject::LoginFrom(digest) | Subject::Device(digest) => URL_SAFE_NO_PAD.encode(digest),
         Subject::Mail(digest) | Subject::ServerKey(digest) => URL_SAFE_NO_PAD.encode(digest),
     };
@@ -24,7 +24,7 @@ pub(super) fn rate(limit: Limit, subject: Subject) -> String {
 }
 
 /// Formats the parsed network, never the client's own text.
-fn written(network: Network, prefix: u8) -> String {
+fn format_network(network: Network, prefix: u8) -> String {
     match network.first() {
         IpAddr::V4(v4) => v4.to_string(),
         IpAddr::V6(v6) => format!("{v6}/{prefix}"),
@@ -37,8 +37,8 @@ pub(super) fn parse(key: &str) -> Option<Limit> {
     let limit = Limit::from_name(name)?;
     let is_account = || audit::id(tag).is_some();
     let network = |prefix: &str| tag.trim_end_matches(prefix).parse().map(Network::from_address).ok();
-    let is_address = || network("/64").is_some_and(|network| written(network, 64) == tag);
-    let is_site = || network("/48").and_then(Network::to_site).is_some_and(|site| written(site, 48) == tag);
+    let is_address = || network("/64").is_some_and(|network| format_network(network, 64) == tag);
+    let is_site = || network("/48").and_then(Network::to_site).is_some_and(|site| format_network(site, 48) == tag);
     let fits = match limit.charged_to() {
         ChargedTo::Account => is_account(),
         ChargedTo::Address => is_address() || is_site(),

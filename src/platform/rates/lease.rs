@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const SUBJECTS: usize = 65_536;
 /// Maximum number of evicted subjects with a debt in memory: some 2 MB.
 const EVICTED_DEBTORS: usize = 16_384;
-/// A lease takes one of this many parts of a bucket.
+/// The capacity of a bucket divided by the tokens of one lease.
 const LEASE_FRACTION: u64 = 100;
 
 /// The leases of a process, one per subject. Cheap to clone; clones share their state.
@@ -34,9 +34,9 @@ impl Default for Leases {
 
 impl Leases {
     pub(super) fn get(&self, subject: Subject) -> Arc<Lease> {
-        let made: Result<_, Infallible> =
+        let result: Result<_, Infallible> =
             self.leases.get_or_insert_with(&subject, || Ok(Arc::new(self.evicted.restore(subject))));
-        let Ok(lease) = made;
+        let Ok(lease) = result;
         lease
     }
 }
@@ -115,13 +115,13 @@ impl Lease {
     pub(super) fn charge_afterwards(&self, tokens: u64, quota: Quota, now: Millis) -> u64 {
         let mut state = self.state();
         state.pay_debt(quota, now);
-        let before = state.debt;
-        state.debt = before.saturating_add(tokens);
+        let old_debt = state.debt;
+        state.debt = old_debt.saturating_add(tokens);
         state.pay_debt(quota, now);
         // The tokens in the bucket are used first; beyond them the debt is at most a full bucket.
         let in_bucket = state.bucket.as_ref().filter(|bucket| bucket.at <= now).map_or(0, |bucket| bucket.in_bucket(quota, now));
         state.debt = state.debt.min(quota.tokens().saturating_add_signed(in_bucket));
-        state.debt.saturating_sub(before)
+        state.debt.saturating_sub(old_debt)
     }
 
     /// The allowance now; `None` while the bucket's state is unknown.
@@ -190,13 +190,13 @@ impl LeaseState {
     /// Updates the debt to now: pays it from the leased tokens, and reduces it by the tokens that the bucket did not refill because it was full. If
     /// the debt had been written to the bucket at once, the bucket would have refilled these tokens.
     fn pay_debt(&mut self, quota: Quota, now: Millis) {
-        let since = std::mem::replace(&mut self.debt_at, now);
+        let updated_at = std::mem::replace(&mut self.debt_at, now);
         let Some(bucket) = self.bucket.as_mut().filter(|bucket| self.debt > 0 && bucket.at <= now) else { return };
         let paid = bucket.held.min(self.debt);
         bucket.held -= paid;
-        let since = since.clamp(bucket.at, now);
-        let then = (bucket.left + quota.refill_of_debt(since - bucket.at) as i64).min(quota.tokens() as i64);
-        let overflow = then + quota.refill_of_debt(now - since) as i64 - quota.tokens() as i64;
+        let updated_at = updated_at.clamp(bucket.at, now);
+        let level = (bucket.left + quota.refill_of_debt(updated_at - bucket.at) as i64).min(quota.tokens() as i64);
+        let overflow = level + quota.refill_of_debt(now - updated_at) as i64 - quota.tokens() as i64;
         self.debt = (self.debt - paid).saturating_sub(u64::try_from(overflow).unwrap_or(0));
     }
 }
@@ -208,13 +208,13 @@ struct BucketState {
     held: u64,
     /// Whole tokens left in Redis; negative in debt.
     left: i64,
-    /// When that was read.
+    /// When `left` was read.
     at: Millis,
 }
 
 impl BucketState {
-    /// A state expires after a window, since a whole bucket has been refilled by then: a client with rare requests is not charged for unused
-    /// leases. A state from after the clock was set back is invalid too.
+    /// Whether the state is valid. It expires after a window, but not before a minute: a whole bucket has been refilled by then, so a client with rare
+    /// requests is not charged for unused leases. A state that is later than `now` is invalid too: the clock was set back.
     fn is_fresh(&self, quota: Quota, now: Millis) -> bool {
         self.at <= now && now - self.at <= quota.window().max(MINUTE)
     }
@@ -334,8 +334,12 @@ mod tests {
         assert_eq!(lease.charge_afterwards(u64::MAX, quota, 0), 1_901, "beyond what the bucket has, which is rounded down");
         assert_eq!(lease.charge_afterwards(5, quota, 0), 0, "the debt has its maximum already");
         let owed = |now| lease.renewal_request(1, quota, now).debt;
-        assert_eq!(lease.allowance(quota, 1_000).map(|it| (it.left, it.debt)), Some((0, 991)));
-        assert_eq!(lease.allowance(quota, 60_000).map(|it| (it.left, it.debt)), Some((0, 401)), "the bucket is full meanwhile");
+        assert_eq!(lease.allowance(quota, 1_000).map(|allowance| (allowance.left, allowance.debt)), Some((0, 991)));
+        assert_eq!(
+            lease.allowance(quota, 60_000).map(|allowance| (allowance.left, allowance.debt)),
+            Some((0, 401)),
+            "the bucket is full meanwhile"
+        );
         assert_eq!(owed(60_000), 1_401, "of which this is not forgiven yet");
         assert_eq!(owed(60_000), 0, "the debt is written once");
         lease.charge_afterwards(500, quota, 60_000);
@@ -372,7 +376,7 @@ mod tests {
             leases.leases.peek(&address(0)).is_none() && leases.evicted.0.len() == 1,
             "it was evicted, as one of the debtors"
         );
-        let allowance = leases.get(address(0)).allowance(quota, 1_000).map(|it| (it.left, it.debt));
+        let allowance = leases.get(address(0)).allowance(quota, 1_000).map(|allowance| (allowance.left, allowance.debt));
         assert_eq!(allowance, Some((0, 20)), "ten have come back meanwhile");
         assert_eq!(leases.get(address(0)).renewal_request(1, quota, 1_000).debt, 30);
         assert!(leases.evicted.0.is_empty());

@@ -5,7 +5,8 @@
 //! | `rate:{subject}:limit` | HASH | `owed at window`: the tokens missing from a full bucket at a time | until it is full: at most the window, twice that in debt |
 //!
 //! A subject is an account id, an address (an IPv4 address or an IPv6 /64), an IPv6 /48, or a digest. Digests are those of the account of a log-in attempt (or
-//! of its login, if no account has it), of either with an address, and of an account with a device. No text of a client is part of a key.
+//! of its login, if no account has it), of either with an address, of an account with a device, of a mail
+//! address, and of the name of a server key. No text of a client is part of a key.
 //!
 //! **Invariants.** A charge is one script on one tag. Missing tokens are counted in tokens × ms, so rounding never adds up. Time in a bucket only
 //! moves forward, so clock skew between servers gains nothing; after a clock that was ahead, a bucket is full at the latest when its key expires,
@@ -18,7 +19,7 @@
 //! **Work.** A request pays its estimate before it runs. Its actual work in the store is metered ([`crate::db::Meter`]). Work beyond the estimate
 //! is charged after the response ([`OperationCharge`]): out of the lease, and beyond it as a debt. The next request of the subject waits until the
 //! debt is refilled. A debt is at most a full bucket below an empty one. It is kept in memory and written with the next renewal; then it counts on
-//! every server. A process that ends before that loses the debt. A renewal completes even if its request is cancelled. An evicted subject keeps its
+//! every server. A process that ends before the renewal loses the debt. A renewal completes even if its request is cancelled. An evicted subject keeps its
 //! debt in memory while it is one of the last 16,384 with a debt. Less work than estimated is not refunded.
 //!
 //! **If Redis is unavailable** or refuses writes, requests are not charged: reads are served as long as they can be. Everything else is refused

@@ -70,7 +70,7 @@ impl Subject {
         Self::Login(half_digest(&[login.to_ascii_lowercase().as_bytes()]))
     }
 
-    /// All logins of `account`. No text contains the first byte, so it is no login that is tried.
+    /// All logins of `account`. No text contains the byte 0xff, so no login that is tried is the same subject.
     pub fn logins_of(account: UserId) -> Self {
         Self::Login(half_digest(&[b"\xffaccount", &account.0.to_be_bytes()]))
     }
@@ -85,7 +85,7 @@ impl Subject {
         Self::Login(half_digest(&[b"\xffnames", &account.0.to_be_bytes()]))
     }
 
-    /// A subject of attempts to log in as they come from `address`; all attempts from unknown addresses share one subject. Other subjects are unchanged.
+    /// The subject of attempts to log in as this [`Self::Login`] from `address`; all unknown addresses share one. Other subjects are unchanged.
     pub fn tried_from(self, address: Option<IpAddr>) -> Self {
         // The digest has a fixed length, so no two pairs give the same bytes.
         match self {
@@ -94,7 +94,7 @@ impl Subject {
         }
     }
 
-    /// A subject that stands in for [`Self::names_of`] where this one has no account, so that both cost the same.
+    /// A subject in place of [`Self::names_of`] if no account has this login, so that both cost the same.
     pub fn stand_in(self) -> Self {
         match self {
             Self::Login(digest) => Self::Login(half_digest(&[b"\xffnobody", &digest])),
@@ -245,9 +245,9 @@ mod tests {
 
     #[test]
     fn commands_values_and_bytes_count_as_work() {
-        let of = |commands, values, bytes| units(Work { commands, values, bytes });
-        assert_eq!([of(3, 0, 0), of(0, 24, 0), of(0, 0, 1_536)], [3, 3, 3]);
-        assert_eq!([of(0, 7, 511), of(1, 15, 1_023), of(100, 800, 51_200)], [0, 3, 300]);
+        let units_of = |commands, values, bytes| units(Work { commands, values, bytes });
+        assert_eq!([units_of(3, 0, 0), units_of(0, 24, 0), units_of(0, 0, 1_536)], [3, 3, 3]);
+        assert_eq!([units_of(0, 7, 511), units_of(1, 15, 1_023), units_of(100, 800, 51_200)], [0, 3, 300]);
     }
 
     #[test]

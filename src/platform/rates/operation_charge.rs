@@ -46,14 +46,14 @@ impl OperationCharge {
         ChargeResult { worked, charged: self.estimate + excess, allowance }
     }
 
-    /// Charges the work so far, without the free allowance. Returns the units of work so far.
+    /// Charges the work so far beyond the estimate, or beyond [`FREE_UNITS`] if that is more. Returns the units of work so far.
     pub fn charge(&self) -> u64 {
         let worked = units(self.meter.read());
         let excess = TOKENS_PER_EXTRA_UNIT * worked.saturating_sub(self.estimate.max(FREE_UNITS));
-        let before = self.excess.fetch_max(excess, Ordering::Relaxed);
-        if let Some(payer) = self.payer.as_ref().filter(|_| excess > before) {
-            let debt = payer.leases.get(payer.subject).charge_afterwards(excess - before, payer.quota, self.app.now());
-            self.app.metrics().charge_excess(excess - before, debt);
+        let previous = self.excess.fetch_max(excess, Ordering::Relaxed);
+        if let Some(payer) = self.payer.as_ref().filter(|_| excess > previous) {
+            let debt = payer.leases.get(payer.subject).charge_afterwards(excess - previous, payer.quota, self.app.now());
+            self.app.metrics().charge_excess(excess - previous, debt);
         }
         worked
     }

@@ -20,7 +20,7 @@ const NETWORKS_OF_A_SITE: u64 = 256;
 ///
 /// A charge to an IPv6 address is also charged to its /48, whose bucket is 256 times as large.
 ///
-/// A bucket whose node did not reply in time may have lost a token; nothing is refunded there, since that is unknown.
+/// A bucket whose node did not reply in time may have lost a token; nothing is refunded there, since it is unknown whether a token was taken.
 ///
 /// # Errors
 /// `RATE_LIMITED`, with the longest wait of the empty buckets (of equals, the first); `STORAGE_UNAVAILABLE` if none was empty and one could not be
@@ -46,8 +46,8 @@ pub async fn charge(app: &App, charges: &[Charge]) -> Result<(), Error> {
     Err(error)
 }
 
-/// Refunds the tokens that [`charge`] took. One round trip. If that fails for a bucket, the token is refilled in time. There is no retry: its response is
-/// sent, and a second refund might return a token that was never taken.
+/// Refunds the tokens that [`charge`] took. One round trip. If that fails for a bucket, the token is refilled in time. There is no retry: a
+/// refund without a reply may have happened, and a second one might return a token that was never taken.
 pub async fn refund(app: &App, charges: &[Charge]) {
     if let Some(requests) = requests(app, charges) {
         refund_buckets(app, requests).await;
@@ -168,17 +168,17 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
     app.run_to_completion(renewal).await.unwrap_or(RateLimitDecision::NotCharged)
 }
 
-/// Deletes the buckets of a deleted account. One pipeline. A server that still works on its request may write one again, which expires when it is
-/// full, as do the buckets of failed log-ins by address and by device, and of mail addresses.
+/// Deletes the buckets of a deleted account. One pipeline. A server that still works on a request of the account may write a bucket again, which
+/// expires when it is full, as do the buckets of failed log-ins by address and by device, and of mail addresses.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, account: UserId) -> Result<bool, Error> {
-    let of = |limit: Limit| match limit.charged_to() {
+    let bucket = |limit: Limit| match limit.charged_to() {
         ChargedTo::Account | ChargedTo::AccountOrAddress | ChargedTo::Mail => Some((limit, Subject::Account(account))),
         ChargedTo::Login => Some((limit, Subject::logins_of(account))),
         ChargedTo::Address | ChargedTo::LoginAndAddress | ChargedTo::Device | ChargedTo::ServerKey => None,
     };
-    store::purge(app.db(), &Limit::ALL.into_iter().filter_map(of).collect::<Vec<_>>()).await?;
+    store::purge(app.db(), &Limit::ALL.into_iter().filter_map(bucket).collect::<Vec<_>>()).await?;
     Ok(false)
 }

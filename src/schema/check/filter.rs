@@ -19,7 +19,7 @@ pub(super) fn entries(field: &Field, variables: &Variables) -> usize {
         return 0;
     }
     let filter = field.get_argument(FIELD.1).map(|filter| &filter.node);
-    let members = MEMBERS.iter().map(|(name, each)| {
+    let members = MEMBERS.iter().map(|(name, entries_per_item)| {
         let items = match filter {
             Some(Literal::Object(members)) => members.get(*name).map_or(0, |member| literal_items(member, variables)),
             Some(Literal::Variable(variable)) => match variables.get(variable) {
@@ -28,7 +28,7 @@ pub(super) fn entries(field: &Field, variables: &Variables) -> usize {
             },
             _ => 0,
         };
-        items.saturating_mul(*each)
+        items.saturating_mul(*entries_per_item)
     });
     members.fold(0, usize::saturating_add)
 }

@@ -140,23 +140,23 @@ impl<'a> Measurer<'a> {
                 let cost_per_day = inner.cost_per_day.saturating_mul(days(&field.node, self.variables));
                 let entries = filter::entries(&field.node, self.variables);
                 let filter = entries.saturating_mul(filter::ENTRY_COST);
-                // Lists of messages below `pendingMessages`, whose size is its argument, count as pages of the default size before.
+                // `messages` count as a page of the default size, until `pendingMessages` above them is reached, whose argument is their number.
                 let (cost, cost_per_message) = match name {
                     "messages" if field.node.arguments.is_empty() => (inner.cost, inner.cost),
                     "edges" | "node" => (inner.cost, inner.cost_per_message),
                     "pendingMessages" => {
-                        let of = |size: usize| inner.cost_per_message.saturating_mul(size);
-                        let others = inner.cost.saturating_sub(of(crate::base::page::DEFAULT));
-                        (others.saturating_add(of(per_chat(&field.node, self.variables))), 0)
+                        let messages = |size: usize| inner.cost_per_message.saturating_mul(size);
+                        let others = inner.cost.saturating_sub(messages(crate::base::page::DEFAULT));
+                        (others.saturating_add(messages(per_chat(&field.node, self.variables))), 0)
                     }
                     _ => (inner.cost, 0),
                 };
-                let each = cost.saturating_add(cost_per_day).saturating_mul(multiplier(&field.node, self.variables));
+                let selections = cost.saturating_add(cost_per_day).saturating_mul(multiplier(&field.node, self.variables));
                 Measure {
                     fields: inner.fields.saturating_add(1),
                     depth: inner.depth + 1,
-                    cost: if name == "days" { 1 } else { each.saturating_add(weight(name)).saturating_add(filter) },
-                    cost_per_day: if name == "days" { each } else { 0 },
+                    cost: if name == "days" { 1 } else { selections.saturating_add(weight(name)).saturating_add(filter) },
+                    cost_per_day: if name == "days" { selections } else { 0 },
                     cost_per_message,
                     roots: 1,
                     lists: inner.lists + usize::from(is_introspection_list(name)),
@@ -194,10 +194,10 @@ mod tests {
     use super::*;
     use async_graphql::parser::parse_query;
 
-    fn measure(document: &str, given: serde_json::Value) -> Result<Measure, CostError> {
+    fn measure(document: &str, variables: serde_json::Value) -> Result<Measure, CostError> {
         let document = parse_query(document).expect("a document");
-        let measured = measure_document(&document, &Variables::from_json(given))?;
-        Ok(measured.operations.iter().fold(measured.fragment, |sum, (_, one)| sum.max(*one)))
+        let measured = measure_document(&document, &Variables::from_json(variables))?;
+        Ok(measured.operations.iter().fold(measured.fragment, |largest, (_, measure)| largest.max(*measure)))
     }
 
     fn cost(document: &str) -> Result<usize, CostError> {
@@ -210,11 +210,11 @@ mod tests {
         assert_eq!(cost(spread), Ok(1 + 1 + 1 + 366 * 2));
         assert_eq!(cost("{ report { days { a } } }"), Ok(1 + 1 + 30), "the default is thirty days");
         assert_eq!(cost("{ report(days: 366) { a } }"), Ok(2), "days are not read unless they are selected");
-        let given = |days: i64| {
+        let cost_of_days = |days: i64| {
             let document = "query($d: Int) { report(days: $d) { x: days { a } y: days { a } } }";
             measure(document, serde_json::json!({ "d": days })).map(|measure| measure.cost)
         };
-        assert_eq!((given(7), given(1 << 40), given(-1)), (Ok(3 + 7 * 2), Ok(3 + 366 * 2), Ok(3 + 366 * 2)));
+        assert_eq!((cost_of_days(7), cost_of_days(1 << 40), cost_of_days(-1)), (Ok(3 + 7 * 2), Ok(3 + 366 * 2), Ok(3 + 366 * 2)));
     }
 
     #[test]
@@ -227,12 +227,13 @@ mod tests {
 
     #[test]
     fn a_filter_costs_by_its_entries_in_literals_and_variables() {
-        let given = |document: &str, given: serde_json::Value| {
-            let measured = measure(document, given).expect("a measure");
+        let entries_and_cost = |document: &str, variables: serde_json::Value| {
+            let measured = measure(document, variables).expect("a measure");
             (measured.filter_entries, measured.cost)
         };
         let none = serde_json::json!({});
-        let (literal, cost) = given("subscription { statusEvents(filter: { follow: [\"a\", \"b\"] }) { cursor } }", none.clone());
+        let (literal, cost) =
+            entries_and_cost("subscription { statusEvents(filter: { follow: [\"a\", \"b\"] }) { cursor } }", none.clone());
         assert_eq!((literal, cost), (2, 2 + 2 * filter::ENTRY_COST));
         let logins = serde_json::json!({ "l": vec!["a"; 5_000], "f": { "follow": vec!["a"; 5_000] }, "one": "a" });
         for (document, entries) in [
@@ -247,7 +248,7 @@ mod tests {
             ("subscription { homeTimelineEvents { cursor } }", 0),
             ("{ users(filter: { follow: [\"a\"] }) { id } }", 0),
         ] {
-            let (counted, cost) = given(document, logins.clone());
+            let (counted, cost) = entries_and_cost(document, logins.clone());
             assert_eq!((counted, cost), (entries, 2 + entries * filter::ENTRY_COST), "{document}");
         }
     }
@@ -273,9 +274,9 @@ mod tests {
         assert_eq!(cost("{ nodes(ids: [1, 2, 3]) { id } }"), Ok(1 + 3));
         assert_eq!(cost("{ followers(first: 100) { following(first: 100) { likers(first: 100) { a } } } }"), Ok(1_010_101));
         let document = "query($n: Int, $ids: [ID!]!) { followers(first: $n) { a } nodes(ids: $ids) { b } }";
-        let given = |given| measure(document, given).expect("a measure").cost;
-        assert_eq!(given(serde_json::json!({ "n": 7, "ids": ["a", "b"] })), 1 + 7 + 1 + 2);
-        assert_eq!(given(serde_json::json!({})), 1 + 20 + 1 + 1);
+        let cost_with = |variables| measure(document, variables).expect("a measure").cost;
+        assert_eq!(cost_with(serde_json::json!({ "n": 7, "ids": ["a", "b"] })), 1 + 7 + 1 + 2);
+        assert_eq!(cost_with(serde_json::json!({})), 1 + 20 + 1 + 1);
     }
 
     #[test]

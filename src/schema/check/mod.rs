@@ -90,7 +90,7 @@ pub fn check(request: &mut Request, config: &Config) -> Result<CheckResult, Chec
             };
             document = valid.document;
             if checked.kind == OperationType::Subscription {
-                // Measured again with the unfolded root field, as for a document from the cache.
+                // Measured again with the merged root field, as for a document from the cache.
                 checked = check_selections(&document, &variables, operation_name.as_deref(), config)?;
             }
             valid.never_null
@@ -158,9 +158,9 @@ fn operation<'a>(
 ) -> Option<(Option<&'a Name>, &'a Positioned<OperationDefinition>)> {
     match &document.operations {
         DocumentOperations::Single(only) => Some((None, only)),
-        DocumentOperations::Multiple(named) => {
-            let mut all = named.iter();
-            all.find(|(name, _)| operation_name.is_none_or(|it| name.as_str() == it))
+        DocumentOperations::Multiple(operations) => {
+            let mut all = operations.iter();
+            all.find(|(name, _)| operation_name.is_none_or(|wanted| name.as_str() == wanted))
                 .map(|(name, operation)| (Some(name), operation))
         }
     }
@@ -265,8 +265,8 @@ fn chosen_measure(operations: &[(Option<&str>, Measure)], operation_name: Option
     }
 }
 
-/// The variables, with the document's defaults for those that are omitted. If operations have different defaults for a variable, the larger one is
-/// used.
+/// The variables that were sent, with the document's defaults for omitted variables. If operations have different defaults for a variable, the larger
+/// default is used.
 fn with_defaults(document: &ExecutableDocument, sent: &Variables) -> Variables {
     let mut all = sent.clone();
     let definitions = document.operations.iter().flat_map(|(_, operation)| &operation.node.variable_definitions);
@@ -279,10 +279,10 @@ fn with_defaults(document: &ExecutableDocument, sent: &Variables) -> Variables {
     all
 }
 
-fn is_larger(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => one.as_u64() > other.as_u64(),
-        (Value::List(one), Value::List(other)) => one.len() > other.len(),
+fn is_larger(value: &Value, other: &Value) -> bool {
+    match (value, other) {
+        (Value::Number(value), Value::Number(other)) => value.as_u64() > other.as_u64(),
+        (Value::List(value), Value::List(other)) => value.len() > other.len(),
         (_, other) => *other == Value::Null,
     }
 }

@@ -37,7 +37,7 @@ thread_local! {
         RefCell::new(Cache::with_weighter(ESTIMATED_DOCUMENTS, KEPT_BYTES, DocumentWeighter));
 }
 
-/// The parsed form of a document that has passed the checks on this thread.
+/// The parsed form of a document that has passed the checks on this thread; `None` if it is not cached.
 pub(super) fn get_cached(text: &str) -> Option<ParsedDocument> {
     PARSED.with_borrow_mut(|parsed| parsed.get(text).cloned())
 }
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn the_document_cache_is_bounded_and_keeps_used_documents() {
-        let of = |number: usize| format!("{{ field{number} }} #{}", "x".repeat(2_000));
+        let document = |number: usize| format!("{{ field{number} }} #{}", "x".repeat(2_000));
         let parse = |text: &str| {
             let never_null = Arc::from([]);
             ParsedDocument { document: parse_query(text).expect("a document"), never_null }
@@ -62,11 +62,11 @@ mod tests {
         cache("{ used }", &parse("{ used }"));
         for number in 0..1_000 {
             assert!(get_cached("{ used }").is_some(), "after {number}");
-            cache(&of(number), &parse(&of(number)));
+            cache(&document(number), &parse(&document(number)));
         }
         let weight = PARSED.with_borrow(Cache::weight);
         assert!((KEPT_BYTES / 2..=KEPT_BYTES).contains(&weight), "{weight}");
-        let kept = (0..1_000).filter(|number| get_cached(&of(*number)).is_some()).count();
+        let kept = (0..1_000).filter(|number| get_cached(&document(*number)).is_some()).count();
         assert!((ESTIMATED_DOCUMENTS / 4..ESTIMATED_DOCUMENTS).contains(&kept) && get_cached("{ never }").is_none(), "{kept}");
     }
 

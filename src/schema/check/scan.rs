@@ -12,8 +12,8 @@ pub(super) struct TokenCounts {
     pub(super) aliases: usize,
     /// Directives: at-signs.
     pub(super) directives: usize,
-    /// Position of an unterminated block string. The parser reads its first two quotes as an empty string and parses what follows, which is counted
-    /// as a string here.
+    /// Position of an unterminated block string. The parser reads its first two quotes as an empty string and parses the rest of the document, which is
+    /// counted as one string here.
     pub(super) unterminated: Option<usize>,
 }
 

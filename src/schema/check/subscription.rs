@@ -10,8 +10,8 @@ use async_graphql::{Name, Pos, Positioned};
 /// The message and the position of an invalid root field.
 type RootFieldError = (&'static str, Pos);
 
-/// Moves the field of each subscription to the position where the library expects it. For a valid document: no fragment of it spreads itself, and
-/// fields of one key have the same name and arguments.
+/// Moves the root field of each subscription to the position where the library expects it. The document must be valid: none of its fragments spreads
+/// itself, and fields of one response key have the same name and arguments.
 ///
 /// # Errors
 /// A subscription has more than one root field, or one that is not allowed.
@@ -19,7 +19,7 @@ pub(super) fn inline_root_fields(document: &mut ExecutableDocument) -> Result<()
     let ExecutableDocument { operations, fragments } = document;
     let operations: Vec<&mut OperationDefinition> = match operations {
         DocumentOperations::Single(only) => vec![&mut only.node],
-        DocumentOperations::Multiple(named) => named.values_mut().map(|operation| &mut operation.node).collect(),
+        DocumentOperations::Multiple(operations) => operations.values_mut().map(|operation| &mut operation.node).collect(),
     };
     for operation in operations.into_iter().filter(|operation| operation.ty == OperationType::Subscription) {
         let mut fields = Vec::new();
@@ -51,20 +51,23 @@ fn collect(set: &SelectionSet, fragments: &Fragments, fields: &mut Vec<Positione
     Ok(())
 }
 
-/// Merges root fields of one response key into one field, with the selections of all fields of its response key.
+/// Merges root fields into one field with the selections of all. `None` if there are no fields.
+///
+/// # Errors
+/// The fields have several response keys, or are introspection fields.
 fn merge(fields: Vec<Positioned<Field>>) -> Result<Option<Positioned<Field>>, RootFieldError> {
     let mut fields = fields.into_iter();
-    let Some(mut one) = fields.next() else { return Ok(None) };
-    if one.node.name.node.starts_with("__") {
-        return Err(("The root field of a subscription cannot be an introspection field.", one.pos));
+    let Some(mut merged) = fields.next() else { return Ok(None) };
+    if merged.node.name.node.starts_with("__") {
+        return Err(("The root field of a subscription cannot be an introspection field.", merged.pos));
     }
     for other in fields {
-        if other.node.response_key().node != one.node.response_key().node {
+        if other.node.response_key().node != merged.node.response_key().node {
             return Err(("A subscription has exactly one field at its root.", other.pos));
         }
-        one.node.selection_set.node.items.extend(other.node.selection_set.node.items);
+        merged.node.selection_set.node.items.extend(other.node.selection_set.node.items);
     }
-    Ok(Some(one))
+    Ok(Some(merged))
 }
 
 #[cfg(test)]
@@ -75,7 +78,8 @@ mod tests {
     use async_graphql::Request;
     use async_graphql::parser::parse_query;
 
-    fn unfolded(text: &str) -> Result<String, &'static str> {
+    /// The selections of the first operation after its root fields are merged, as text.
+    fn merged_selections(text: &str) -> Result<String, &'static str> {
         let mut document = parse_query(text).expect("a document");
         inline_root_fields(&mut document).map_err(|(message, _)| message)?;
         let (_, operation) = document.operations.iter().next().expect("an operation");
@@ -84,13 +88,13 @@ mod tests {
 
     /// A selection set as text.
     fn print(set: &SelectionSet) -> String {
-        let each = set.items.iter().map(|item| match &item.node {
+        let parts = set.items.iter().map(|item| match &item.node {
             Selection::Field(field) if field.node.selection_set.node.items.is_empty() => field.node.name.node.to_string(),
             Selection::Field(field) => format!("{}{{{}}}", field.node.name.node, print(&field.node.selection_set.node)),
             Selection::FragmentSpread(spread) => format!("...{}", spread.node.fragment_name.node),
             Selection::InlineFragment(inline) => format!("...{{{}}}", print(&inline.node.selection_set.node)),
         });
-        each.collect::<Vec<_>>().join(" ")
+        parts.collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -104,7 +108,7 @@ mod tests {
             ("query { a b }", "a b"),
             ("mutation { a b }", "a b"),
         ] {
-            assert_eq!(unfolded(text).as_deref(), Ok(expected), "{text}");
+            assert_eq!(merged_selections(text).as_deref(), Ok(expected), "{text}");
         }
     }
 
@@ -133,7 +137,7 @@ mod tests {
             "subscription { ...F @skip(if: true) } fragment F on Subscription { a }",
             "query Q { a } subscription S { a b }",
         ] {
-            assert!(unfolded(text).is_err(), "{text}");
+            assert!(merged_selections(text).is_err(), "{text}");
         }
     }
 }

@@ -46,7 +46,7 @@ const LONG_TEXT_FIELDS: [(&str, usize); 4] = [
     ("text", chats::TEXT_BYTES),
 ];
 
-/// Fields without a selection that read a list, and their further cost: that of the selection which reads the same.
+/// Fields without a selection that read a list, and their additional cost: that of the selection that reads the same data.
 const READING_FIELDS: [(&str, usize); 1] = [
     // `profileTimeline { entries(first: 1) { edges { node { status { postedAt } } } } }`.
     ("lastPostedAt", 5),
@@ -58,8 +58,8 @@ pub(super) fn weight(name: &str) -> usize {
     1 + long_text + READING_FIELDS.iter().find(|(field, _)| *field == name).map_or(0, |(_, cost)| *cost)
 }
 
-/// The factor of a field: the page size from a literal, a variable or the default; 1 for a single value. An invalid size counts as the nearest valid
-/// one.
+/// The factor of a field: the page size from a literal, a variable or the default; 1 for a single value. 0 counts as 1, a size above the maximum as the
+/// maximum, and a negative size or a fraction as the default.
 pub(super) fn multiplier(field: &Field, variables: &Variables) -> usize {
     if field.selection_set.node.items.is_empty() {
         return 1;
@@ -110,7 +110,7 @@ enum ArgumentSize {
 
 /// The size of an argument, from a literal or a variable. The value is not copied: a variable may be large and used many times.
 fn argument(field: &Field, variables: &Variables, name: &str) -> ArgumentSize {
-    match field.get_argument(name).map(|given| &given.node) {
+    match field.get_argument(name).map(|argument| &argument.node) {
         Some(Literal::Number(number)) => ArgumentSize::Number(number.as_u64()),
         Some(Literal::List(items)) => ArgumentSize::Items(items.len()),
         Some(Literal::Variable(name)) => match variables.get(name) {

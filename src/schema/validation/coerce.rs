@@ -25,7 +25,8 @@ pub(in crate::schema) fn coerce(
     let (mut coerced, mut errors) = (Variables::default(), Vec::new());
     for definition in definitions {
         let (name, ty) = (&definition.node.name.node, &definition.node.var_type.node);
-        let never_null = || never_null.iter().find(|it| it.operation.as_ref() == operation && it.variable == *name);
+        let never_null =
+            || never_null.iter().find(|position| position.operation.as_ref() == operation && position.variable == *name);
         let problem = match (sent.remove(name), &definition.node.default_value) {
             (None, Some(default)) => {
                 coerced.insert(name.clone(), default.node.clone());
@@ -33,7 +34,7 @@ pub(in crate::schema) fn coerce(
             }
             (None, None) if ty.nullable => {
                 // The library would treat a missing variable as null.
-                if let Some(default) = never_null().and_then(|it| it.default.clone()) {
+                if let Some(default) = never_null().and_then(|position| position.default.clone()) {
                     coerced.insert(name.clone(), default);
                 }
                 continue;
@@ -46,12 +47,12 @@ pub(in crate::schema) fn coerce(
             (Some(value), _) => {
                 let mut coercion = Coercion { types: type_system(), reveals_schema, path: Vec::new(), problem: None };
                 let value = coercion.value(value, ty);
-                let Some((path, why)) = coercion.problem else {
+                let Some((path, reason)) = coercion.problem else {
                     coerced.insert(name.clone(), value);
                     continue;
                 };
                 let at = if path.is_empty() { String::new() } else { format!(" at \"{name}{path}\"") };
-                format!("Variable \"${name}\" got an invalid value{at}. {why}")
+                format!("Variable \"${name}\" got an invalid value{at}. {reason}")
             }
         };
         errors.push(error(definition, problem));
@@ -74,6 +75,7 @@ struct Coercion {
     types: &'static TypeSystem,
     reveals_schema: bool,
     path: Vec<PathStep>,
+    /// The path of the invalid value, and the reason.
     problem: Option<(String, String)>,
 }
 
@@ -93,17 +95,17 @@ impl Coercion {
             }
             (Value::List(items), BaseType::List(inner)) => {
                 let items = items.into_iter().enumerate();
-                Value::List(items.map(|(at, item)| self.inside(PathStep::Item(at), item, inner)).collect())
+                Value::List(items.map(|(at, item)| self.member_value(PathStep::Item(at), item, inner)).collect())
             }
             (value, BaseType::List(inner)) => Value::List(vec![self.value(value, inner)]),
             (value, BaseType::Named(name)) => match self.types.get(name) {
-                Some(named) => self.named(value, named),
+                Some(named) => self.named_value(value, named),
                 None => value,
             },
         }
     }
 
-    fn inside(&mut self, step: PathStep, value: Value, ty: &Type) -> Value {
+    fn member_value(&mut self, step: PathStep, value: Value, ty: &Type) -> Value {
         // The rest is not checked after a problem: the request is not executed.
         if self.problem.is_some() {
             return value;
@@ -114,7 +116,7 @@ impl Coercion {
         value
     }
 
-    fn named(&mut self, value: Value, ty: &NamedType) -> Value {
+    fn named_value(&mut self, value: Value, ty: &NamedType) -> Value {
         let name = ty.name.as_str();
         match (&ty.kind, value) {
             (Kind::InputObject(fields), Value::Object(members)) => self.object(members, name, fields),
@@ -143,8 +145,8 @@ impl Coercion {
             }
             other => other,
         };
-        if let Err(why) = check_scalar(name, &value) {
-            self.refuse(|| why);
+        if let Err(reason) = check_scalar(name, &value) {
+            self.refuse(|| reason);
         }
         value
     }
@@ -160,7 +162,7 @@ impl Coercion {
             match members.get_mut(field.as_str()) {
                 Some(member) => {
                     let value = std::mem::take(member);
-                    *member = self.inside(PathStep::Field(Name::new(field)), value, &definition.ty);
+                    *member = self.member_value(PathStep::Field(Name::new(field)), value, &definition.ty);
                 }
                 None if definition.is_required() => {
                     let ty = &definition.ty;
@@ -172,7 +174,7 @@ impl Coercion {
         Value::Object(members)
     }
 
-    fn refuse(&mut self, why: impl FnOnce() -> String) {
+    fn refuse(&mut self, reason: impl FnOnce() -> String) {
         if self.problem.is_some() {
             return;
         }
@@ -184,7 +186,7 @@ impl Coercion {
                 PathStep::Item(at) => write!(path, "[{at}]"),
             };
         }
-        let why = if self.reveals_schema { why() } else { "The value does not match the type of the variable.".to_owned() };
-        self.problem = Some((path, why));
+        let reason = if self.reveals_schema { reason() } else { "The value does not match the type of the variable.".to_owned() };
+        self.problem = Some((path, reason));
     }
 }

@@ -37,9 +37,9 @@ pub(super) fn field(text: &str) -> Option<(&str, Pos)> {
 
 /// The line and column of a byte.
 pub(in crate::schema) fn position(text: &str, byte: usize) -> Pos {
-    let before = text.get(..byte).unwrap_or_default();
-    let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
-    Pos { line: before.replace("\r\n", "\n").matches(['\n', '\r']).count() + 1, column: line.chars().count() + 1 }
+    let preceding = text.get(..byte).unwrap_or_default();
+    let line = preceding.rsplit(['\n', '\r']).next().unwrap_or_default();
+    Pos { line: preceding.replace("\r\n", "\n").matches(['\n', '\r']).count() + 1, column: line.chars().count() + 1 }
 }
 
 #[cfg(test)]

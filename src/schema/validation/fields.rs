@@ -70,17 +70,17 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Checks arguments against their definitions, which are `None` for an unknown field.
+    /// Checks the arguments of `owner` against their definitions, which are `None` for an unknown field or directive.
     fn arguments(
         &mut self,
-        given: &'a Arguments,
+        arguments: &'a Arguments,
         at: Pos,
         definitions: Option<&'static Inputs>,
-        of: &str,
+        owner: &str,
         found: &mut DefinitionUsages<'a>,
     ) {
         let mut seen: HashSet<&str> = HashSet::new();
-        for (name, value) in given {
+        for (name, value) in arguments {
             if !seen.insert(&name.node) {
                 self.errors.push(&[name.pos], || format!("There can be only one argument named \"{}\".", name.node));
             }
@@ -90,7 +90,7 @@ impl<'a> Validator<'a> {
                 (Some(definition), _) => self.value(&value.node, value.pos, &definition.ty),
                 (None, Some(definitions)) => self.errors.push(&[name.pos], || {
                     let hint = did_you_mean(&name.node, definitions.keys().map(String::as_str));
-                    format!("Unknown argument \"{}\" on \"{of}\".{hint}", name.node)
+                    format!("Unknown argument \"{}\" on \"{owner}\".{hint}", name.node)
                 }),
                 (None, None) => {}
             }
@@ -99,7 +99,7 @@ impl<'a> Validator<'a> {
             if definition.is_required() && !seen.contains(name.as_str()) {
                 let ty = &definition.ty;
                 self.errors.push(&[at], || {
-                    format!("Argument \"{name}\" of type \"{ty}\" is required on \"{of}\", but it was not provided.")
+                    format!("Argument \"{name}\" of type \"{ty}\" is required on \"{owner}\", but it was not provided.")
                 });
             }
         }
@@ -145,7 +145,7 @@ impl<'a> Validator<'a> {
         if let (Some(parent), Some(condition)) = (parent, condition)
             && !parent.overlaps(condition)
         {
-            self.errors.push(&[at], || impossible("Fragment", parent, condition));
+            self.errors.push(&[at], || impossible_spread("Fragment", parent, condition));
         }
         self.selections(&inline.selection_set.node, condition, found);
     }
@@ -158,18 +158,18 @@ impl<'a> Validator<'a> {
         if let (Some(parent), Some(condition)) = (parent, condition.filter(|condition| condition.as_composite().is_some()))
             && !parent.overlaps(condition)
         {
-            self.errors.push(&[at], || impossible(&format!("Fragment \"{}\"", name.node), parent, condition));
+            self.errors.push(&[at], || impossible_spread(&format!("Fragment \"{}\"", name.node), parent, condition));
         }
     }
 
     /// Checks the type condition of a fragment: KnownTypeNames and FragmentsOnCompositeTypes.
-    pub(super) fn condition(&mut self, on: &Positioned<Name>, fragment: Option<&Name>) -> Option<&'static NamedType> {
-        let ty = self.types.get(&on.node);
+    pub(super) fn condition(&mut self, type_name: &Positioned<Name>, fragment: Option<&Name>) -> Option<&'static NamedType> {
+        let ty = self.types.get(&type_name.node);
         match ty {
-            None => self.unknown_type(&on.node, on.pos),
-            Some(ty) if ty.as_composite().is_none() => self.errors.push(&[on.pos], || {
+            None => self.unknown_type(&type_name.node, type_name.pos),
+            Some(ty) if ty.as_composite().is_none() => self.errors.push(&[type_name.pos], || {
                 let fragment = fragment.map_or_else(|| "Fragment".to_owned(), |name| format!("Fragment \"{name}\""));
-                format!("{fragment} cannot condition on non composite type \"{}\".", on.node)
+                format!("{fragment} cannot condition on non composite type \"{}\".", type_name.node)
             }),
             Some(_) => {}
         }
@@ -209,7 +209,7 @@ impl<'a> DefinitionUsages<'a> {
     }
 }
 
-fn impossible(fragment: &str, parent: &NamedType, condition: &NamedType) -> String {
+fn impossible_spread(fragment: &str, parent: &NamedType, condition: &NamedType) -> String {
     let (parent, condition) = (&parent.name, &condition.name);
     format!("{fragment} cannot be spread here as objects of type \"{parent}\" can never be of type \"{condition}\".")
 }

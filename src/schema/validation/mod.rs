@@ -1,4 +1,4 @@
-//! Validation of documents and coercion of variables, as the specification has them and as graphql-js does them
+//! Validation of documents and coercion of variables, as the specification defines them and graphql-js implements them
 //! (`tests/it/validation` compares the two). The library's own validation lets documents pass that must fail.
 //!
 //! It runs after the pre-pass ([`mod@super::check`]), which limits the bytes, tokens, levels and fields of a document and rejects fragments that spread
@@ -6,7 +6,7 @@
 //! fragments it spreads. Afterwards these records are combined for each operation, to validate the variables that the operation declares.
 //!
 //! Some rules of the specification are checked elsewhere: UniqueOperationNames, UniqueFragmentNames, LoneAnonymousOperation and ExecutableDefinitions by the
-//! parser, NoFragmentCycles and SingleFieldSubscriptions by the pre-pass.
+//! parser, NoFragmentCycles by the pre-pass, and SingleFieldSubscriptions by `check::subscription` after this validation.
 
 mod coerce;
 mod duplicates;
@@ -111,7 +111,7 @@ impl<'a> Validator<'a> {
 
     fn fragments(&mut self) -> HashMap<&'a Name, DefinitionUsages<'a>> {
         let mut fragments = HashMap::with_capacity(self.document.fragments.len());
-        for (name, fragment) in sorted(self.document) {
+        for (name, fragment) in sorted_fragments(self.document) {
             let mut found = DefinitionUsages::default();
             self.directives(&fragment.node.directives, DirectiveLocation::FragmentDefinition, &mut found);
             let condition = self.condition(&fragment.node.type_condition.node.on, Some(name));
@@ -121,21 +121,21 @@ impl<'a> Validator<'a> {
         fragments
     }
 
-    /// NoUnusedFragments.
+    /// Checks the rule NoUnusedFragments.
     fn unused_fragments(&mut self, operations: &[OperationScope<'a>], fragments: &HashMap<&'a Name, DefinitionUsages<'a>>) {
         let mut used: HashSet<&Name> = HashSet::new();
         for operation in operations {
             let parts = variables::reachable(&operation.found, fragments);
             used.extend(parts.iter().flat_map(|part| part.spreads.iter().copied()));
         }
-        for (name, fragment) in sorted(self.document).into_iter().filter(|(name, _)| !used.contains(name)) {
+        for (name, fragment) in sorted_fragments(self.document).into_iter().filter(|(name, _)| !used.contains(name)) {
             self.errors.push(&[fragment.pos], || format!("Fragment \"{name}\" is never used."));
         }
     }
 }
 
 /// The fragments in the order of the document.
-fn sorted(document: &ExecutableDocument) -> Vec<(&Name, &Positioned<FragmentDefinition>)> {
+fn sorted_fragments(document: &ExecutableDocument) -> Vec<(&Name, &Positioned<FragmentDefinition>)> {
     let mut all: Vec<_> = document.fragments.iter().collect();
     all.sort_by_key(|(_, fragment)| fragment.pos);
     all

@@ -57,7 +57,7 @@ impl<'a> Validator<'a> {
             return;
         }
         for (key, fields) in self.collect(sets) {
-            for group in by_object(&fields) {
+            for group in group_by_object(&fields) {
                 let Some((first, others)) = group.split_first() else { continue };
                 for other in others {
                     let (one, two) = (&first.field.name.node, &other.field.name.node);
@@ -75,10 +75,10 @@ impl<'a> Validator<'a> {
         }
     }
 
-    fn conflict(&mut self, key: &str, one: PositionedField<'_>, other: PositionedField<'_>, why: impl FnOnce() -> String) {
+    fn conflict(&mut self, key: &str, one: PositionedField<'_>, other: PositionedField<'_>, reason: impl FnOnce() -> String) {
         self.errors.push(&[one.at, other.at], || {
             let remedy = "Use different aliases on the fields to fetch both if this was intentional.";
-            format!("Fields \"{key}\" conflict because {}. {remedy}", why())
+            format!("Fields \"{key}\" conflict because {}. {remedy}", reason())
         });
     }
 
@@ -136,23 +136,23 @@ impl<'a> Validator<'a> {
     }
 }
 
-/// Whether these sets were not visited together yet. A single field needs no check.
+/// Whether these sets are visited together for the first time, which is then recorded. `false` if there are no sets.
 fn is_new(sets: &[ScopedSelection<'_>], seen: &mut VisitedSelections) -> bool {
     !sets.is_empty() && seen.insert(sets.iter().map(|(set, _)| std::ptr::from_ref(*set)).collect())
 }
 
-/// The fields grouped by object type: its own and those of its interfaces.
-fn by_object<'a>(fields: &[PositionedField<'a>]) -> Vec<Vec<PositionedField<'a>>> {
+/// Groups fields by object type. Each group has the fields of the object and all fields of interfaces; without any object, these are the only group.
+fn group_by_object<'a>(fields: &[PositionedField<'a>]) -> Vec<Vec<PositionedField<'a>>> {
     let is_object = |field: &PositionedField<'_>| field.parent.as_composite().is_some_and(|composite| composite.is_object);
-    let (of_objects, of_interfaces): (Vec<_>, Vec<_>) = fields.iter().copied().partition(is_object);
+    let (object_fields, interface_fields): (Vec<_>, Vec<_>) = fields.iter().copied().partition(is_object);
     let mut groups: BTreeMap<&str, Vec<PositionedField<'a>>> = BTreeMap::new();
-    for field in of_objects {
+    for field in object_fields {
         groups.entry(&field.parent.name).or_default().push(field);
     }
     if groups.is_empty() {
-        return vec![of_interfaces];
+        return vec![interface_fields];
     }
-    groups.values_mut().for_each(|group| group.extend(of_interfaces.iter().copied()));
+    groups.values_mut().for_each(|group| group.extend(interface_fields.iter().copied()));
     groups.into_values().collect()
 }
 

@@ -22,7 +22,7 @@ pub(super) fn check_scalar(scalar: &str, value: &Value) -> Result<(), String> {
     if fits { Ok(()) } else { Err(cannot_be(scalar, value)) }
 }
 
-/// A JSON number as an integer: `1.0` is one.
+/// A JSON number as an integer, also if it has the form `1.0`.
 pub(super) fn as_integer(number: &Number) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= EXACT);

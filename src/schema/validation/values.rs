@@ -1,4 +1,4 @@
-//! Literals against the types of their positions (ValuesOfCorrectType). Variables in them are checked by their uses.
+//! Checks literals against the types of their positions (ValuesOfCorrectType). Variables in literals are checked in [`super::variables`].
 
 use super::super::type_system::{Inputs, Kind, NamedType};
 use super::Validator;

@@ -6,7 +6,8 @@ use async_graphql::parser::types::{BaseType, DirectiveLocation, Type, VariableDe
 use async_graphql::{Name, Positioned, Value};
 use std::collections::{HashMap, HashSet};
 
-/// A use of a nullable variable at a position of a non-null type: an omitted variable takes its default, and an explicit null is an error.
+/// A use of a nullable variable at a position of a non-null type: an omitted variable takes the default of the variable or the position, and an explicit null
+/// is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::schema) struct NonNullPosition {
     pub(super) operation: Option<Name>,
@@ -81,9 +82,9 @@ impl<'a> Validator<'a> {
         let has_default =
             default.is_some() || definition.default_value.as_ref().is_some_and(|default| default.node != Value::Null);
         if !expected.nullable && ty.nullable && has_default && is_base_subtype(ty, expected) {
-            // Reported once per operation.
-            let is_known = |it: &NonNullPosition| it.operation.as_ref() == operation && it.variable == *name;
-            if self.never_null.iter().rev().take_while(|it| it.operation.as_ref() == operation).any(is_known) {
+            // Recorded once per operation.
+            let is_known = |known: &NonNullPosition| known.operation.as_ref() == operation && known.variable == *name;
+            if self.never_null.iter().rev().take_while(|known| known.operation.as_ref() == operation).any(is_known) {
                 return;
             }
             let never_null = NonNullPosition { operation: operation.cloned(), variable: name.clone(), default: default.cloned() };
@@ -96,7 +97,7 @@ impl<'a> Validator<'a> {
     }
 }
 
-/// The definitions that an operation uses: its own and each of its fragments once.
+/// The usages of an operation and of each fragment that it spreads, directly or not, once each.
 pub(super) fn reachable<'m, 'a>(
     start: &'m DefinitionUsages<'a>,
     fragments: &'m HashMap<&'a Name, DefinitionUsages<'a>>,
@@ -114,14 +115,14 @@ fn operation_suffix(operation: Option<&Name>) -> String {
     operation.map(|name| format!(" by operation \"{name}\"")).unwrap_or_default()
 }
 
-/// Whether every value of `ty` is a value of `of`.
-fn is_subtype(ty: &Type, of: &Type) -> bool {
-    (of.nullable || !ty.nullable) && is_base_subtype(ty, of)
+/// Whether every value of `ty` is a value of `supertype`.
+fn is_subtype(ty: &Type, supertype: &Type) -> bool {
+    (supertype.nullable || !ty.nullable) && is_base_subtype(ty, supertype)
 }
 
 /// Whether one type is a subtype of another, ignoring null.
-fn is_base_subtype(ty: &Type, of: &Type) -> bool {
-    match (&ty.base, &of.base) {
+fn is_base_subtype(ty: &Type, supertype: &Type) -> bool {
+    match (&ty.base, &supertype.base) {
         (BaseType::Named(one), BaseType::Named(other)) => one == other,
         (BaseType::List(one), BaseType::List(other)) => is_subtype(one, other),
         _ => false,

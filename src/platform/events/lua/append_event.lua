@@ -7,11 +7,11 @@
 --      8 the id of the change or the part, for n, e and v…
 -- Returns the id of the event | '' if it is ignored
 local kind = (ARGV[2] == 'f' or ARGV[2] == 'x') and 'd' or ARGV[2]
--- The last event of a kind; each edit has a field of its own as well.
+-- The field of the last event of this kind; each edit and each part has a field of its own as well.
 local field = kind .. ARGV[3]
 local is_part = kind == 'e' or string.sub(kind, 1, 1) == 'v'
-local own = is_part and field .. '.' .. ARGV[8] or field
-local known = redis.call('HMGET', KEYS[2], own, 'p' .. ARGV[3], 'last', 'dropped', 'd' .. ARGV[3], 'e' .. ARGV[3])
+local own_field = is_part and field .. '.' .. ARGV[8] or field
+local known = redis.call('HMGET', KEYS[2], own_field, 'p' .. ARGV[3], 'last', 'dropped', 'd' .. ARGV[3], 'e' .. ARGV[3])
 if known[1] and kind ~= 'n' then return known[1] end
 if known[1] then
   local narrowed = redis.call('XRANGE', KEYS[1], known[1], known[1])[1]
@@ -22,19 +22,19 @@ if kind == 'e' and known[5] then return '' end
 if kind == 'r' and redis.call('HEXISTS', KEYS[2], 'u' .. ARGV[3]) == 1 then return '' end
 -- Events newer than the change were already trimmed: its own event may have been trimmed too.
 if (kind == 'p' or kind == 'e' or kind == 'r') and known[4] and tonumber(string.match(known[4], '^%d+')) > tonumber(ARGV[7]) then return '' end
-local marks, last = ARGV[4], newest_id(known[3])
+local terms, last = ARGV[4], newest_id(known[3])
 if (ARGV[2] == 'f' or ARGV[2] == 'x') and known[2] then
   local newest = known[6] or known[2]
   local posted = redis.call('XRANGE', KEYS[1], newest, newest)[1]
-  if posted then marks = posted[2][6] end
+  if posted then terms = posted[2][6] end
 end
 local id = next_id(last, ARGV[1])
 if kind == 'n' or is_part then
-  redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', marks, 'c', ARGV[8])
+  redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', terms, 'c', ARGV[8])
 else
-  redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', marks)
+  redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', terms)
 end
-redis.call('HSET', KEYS[2], own, id, field, id, 'last', id)
+redis.call('HSET', KEYS[2], own_field, id, field, id, 'last', id)
 trim(ARGV[5], ARGV[6])
-publish(id, last, kind, ARGV[3], marks)
+publish(id, last, kind, ARGV[3], terms)
 return id

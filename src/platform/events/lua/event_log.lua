@@ -17,7 +17,7 @@ local function next_id(last, now)
   return string.format('%d-%d', time, time == tonumber(at) and number + 1 or 0)
 end
 
--- Removes the oldest events beyond the bounds. The new event stays, so the stream is never empty.
+-- Removes the oldest events beyond the bounds, at most 16. The new event stays, so the stream is never empty.
 local function trim(maximum, since)
   local kept = redis.call('XLEN', KEYS[1])
   for _ = 1, 16 do

@@ -1,4 +1,4 @@
--- publish_change.lua - publishes that follows, sessions or privacy of an account, or the members of a list, have changed; or that an account is typing.
+-- publish_change.lua - publishes that an account, a list, a status or a JSON Web Token has changed, or that an account is typing.
 -- KEYS 1 changes:{id}, privacy:{id} or, for a shard, typing:{id}: a channel; nothing is stored under it
 -- ARGV 1 message
 -- Returns 1 | 0 no subscriber

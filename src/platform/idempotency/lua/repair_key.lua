@@ -1,11 +1,11 @@
--- repair_key.lua - makes both keys of an account agree about one digest, and deletes what cannot be parsed.
+-- repair_key.lua - makes both keys of an owner agree about one digest, and deletes the digest if its value cannot be parsed.
 -- KEYS 1 idempotency:{owner}  2 idempotent:{owner}
 -- ARGV 1 digest  2 now, ms  3 time to live, ms
 -- Returns 1 valid | 0 deleted
 local bound = redis.call('HGET', KEYS[1], ARGV[1])
 local word = '^[%w_-]+$'
-local print = bound and (string.match(bound, '^([%w_-]+) [1-9]%d*$') or string.match(bound, '^([%w_-]+) [1-9]%d* [1-9]%d*$'))
-if not print or #print ~= 22 or #ARGV[1] ~= 22 or not string.match(ARGV[1], word) then
+local fingerprint = bound and (string.match(bound, '^([%w_-]+) [1-9]%d*$') or string.match(bound, '^([%w_-]+) [1-9]%d* [1-9]%d*$'))
+if not fingerprint or #fingerprint ~= 22 or #ARGV[1] ~= 22 or not string.match(ARGV[1], word) then
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('ZREM', KEYS[2], ARGV[1])
   return 0
