@@ -89,7 +89,7 @@ enum RoleArgument {
 }
 
 pub(super) async fn run(options: AdminOptions) -> anyhow::Result<()> {
-    let at = match &options.action {
+    let storage_options = match &options.action {
         AdminAction::DeleteAccount(options) => &options.storage,
         AdminAction::Suspend(options) | AdminAction::Restore(options) => &options.storage,
         AdminAction::CreateKey(options) => &options.storage,
@@ -97,18 +97,18 @@ pub(super) async fn run(options: AdminOptions) -> anyhow::Result<()> {
         AdminAction::RevokeKey(options) => &options.storage,
         AdminAction::RotateAdKeys(options) => &options.storage,
     };
-    at.require_store()?;
-    let storage = Storage::open(at, Timing::for_bulk_work()).await?;
+    storage_options.require_store()?;
+    let storage = Storage::open(storage_options, Timing::for_bulk_work()).await?;
     let config = match &options.action {
         AdminAction::DeleteAccount(options) => options.domains.config(),
         _ => Config::default(),
     };
     let app = App::new(storage.db.clone(), Clock::System, config);
-    let done = run_action(&app, &options.action).await;
+    let result = run_action(&app, &options.action).await;
     app.drain().await;
     drop(app);
     storage.close().await;
-    done
+    result
 }
 
 async fn run_action(app: &App, action: &AdminAction) -> anyhow::Result<()> {
@@ -140,8 +140,8 @@ async fn suspend(app: &App, options: &SuspensionOptions, suspended: bool) -> any
         RoleArgument::Publisher => (ads::Role::Publisher, "a publisher"),
     };
     ads::suspend(app, user.id, role, suspended).await?;
-    let how = if suspended { "suspended" } else { "no longer suspended" };
-    println!("{} ({}) is {how} as {name}.", user.login, user.id.global());
+    let state = if suspended { "suspended" } else { "no longer suspended" };
+    println!("{} ({}) is {state} as {name}.", user.login, user.id.global());
     Ok(())
 }
 

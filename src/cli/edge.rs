@@ -157,7 +157,7 @@ impl EdgeOptions {
     /// The file of trusted documents is missing or invalid.
     pub(super) fn config(&self, config: &Config) -> anyhow::Result<EdgeConfig> {
         let defaults = EdgeConfig::default();
-        let documents = self.trusted_documents.as_deref().map(|file| trusted(file, config)).transpose()?;
+        let documents = self.trusted_documents.as_deref().map(|file| read_trusted_documents(file, config)).transpose()?;
         Ok(EdgeConfig {
             playground: self.is_on(self.playground),
             simple_get: self.is_on(self.simple_get),
@@ -197,14 +197,14 @@ impl EdgeOptions {
         let public = config.public_url.as_deref().and_then(|url| url::Url::parse(url).ok());
         let public = public.as_ref().and_then(|url| url.host_str()?.parse().ok());
         let names: Vec<HostName> = self.allowed_hosts.iter().cloned().chain(public).collect();
-        let is_open = names.is_empty() && !self.is_development();
-        if is_open || names.iter().any(HostName::is_any) {
+        let is_unrestricted = names.is_empty() && !self.is_development();
+        if is_unrestricted || names.iter().any(HostName::is_any) {
             return AllowedHosts::Any;
         }
         AllowedHosts::Listed { names, local: self.is_development() }
     }
 
-    /// Whether every host is served because no option names any.
+    /// Whether every host is served because no option names a host.
     pub(super) fn lacks_hosts(&self, config: &Config) -> bool {
         self.allowed_hosts.is_empty() && self.hosts(config) == AllowedHosts::Any
     }
@@ -216,8 +216,8 @@ impl EdgeOptions {
 
 /// The value that the profile gives the option of this name, and the name of the profile; `None` for options that no profile sets.
 pub(super) fn profile_default(matches: &ArgMatches, name: &str) -> Option<(&'static str, &'static str)> {
-    let profiled = ["introspection", "suggestions", "playground", "simple-get"].contains(&name);
-    let profile = matches.try_get_one::<Profile>("profile").ok().flatten().filter(|_| profiled)?;
+    let has_default = ["introspection", "suggestions", "playground", "simple-get"].contains(&name);
+    let profile = matches.try_get_one::<Profile>("profile").ok().flatten().filter(|_| has_default)?;
     Some(match profile {
         Profile::Development => ("on", "development"),
         Profile::Production => ("off", "production"),
@@ -244,7 +244,7 @@ impl DocumentOptions {
 
 /// Reads a manifest of trusted documents, and checks each document against the limits, so that the server does not start with one that could
 /// never run.
-fn trusted(file: &Path, config: &Config) -> anyhow::Result<Documents> {
+fn read_trusted_documents(file: &Path, config: &Config) -> anyhow::Result<Documents> {
     let text = std::fs::read_to_string(file).with_context(|| format!("--trusted-documents {}", file.display()))?;
     let documents =
         Documents::trusted(&text).map_err(|error| anyhow::anyhow!("--trusted-documents {}: {error}", file.display()))?;

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// The time limit of the response.
+/// The time limit of the connection and the response together.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Args)]

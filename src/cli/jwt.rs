@@ -42,13 +42,13 @@ impl JwtOptions {
                 key_source: source.clone(),
                 is_provisioning: self.jwt_provision == OnOff::On,
             }),
-            // `check` reports it if one is set.
+            // `check` fails if only some of the options are set.
             _ => None,
         };
         Config { jwt, ..config }
     }
 
-    /// Fails if some of the options are missing.
+    /// Fails if some of the options are set and others are missing.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         let options = [
             ("--jwt-issuer", self.jwt_issuer.is_some()),

@@ -40,11 +40,12 @@ static IS_JSON: OnceLock<bool> = OnceLock::new();
 pub(super) fn is_json() -> bool {
     IS_JSON.get().copied().unwrap_or_else(|| {
         let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        let by_line = words.iter().enumerate().rev().find_map(|(at, word)| match word.strip_prefix("--log-format")? {
-            "" => words.get(at + 1).cloned(),
-            value => value.strip_prefix('=').map(str::to_owned),
-        });
-        by_line.or_else(|| std::env::var("WAXWING_LOG_FORMAT").ok()).is_some_and(|format| format == "json")
+        let from_command_line =
+            words.iter().enumerate().rev().find_map(|(index, word)| match word.strip_prefix("--log-format")? {
+                "" => words.get(index + 1).cloned(),
+                value => value.strip_prefix('=').map(str::to_owned),
+            });
+        from_command_line.or_else(|| std::env::var("WAXWING_LOG_FORMAT").ok()).is_some_and(|format| format == "json")
     })
 }
 
@@ -89,18 +90,18 @@ fn filter(text: &str) -> Result<String, String> {
 pub(super) fn start(options: &LogOptions) {
     IS_JSON.get_or_init(|| matches!(options.log_format, Format::Json));
     subscriber(options, std::io::stderr, std::io::stderr().is_terminal()).init();
-    std::panic::set_hook(Box::new(panicked));
+    std::panic::set_hook(Box::new(log_panic));
 }
 
 fn subscriber<W>(options: &LogOptions, writer: W, colours: bool) -> impl Subscriber + Send + Sync + use<W>
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    registry().with(library_level_filter()).with(chosen(&options.log_filter)).with(lines(options.log_format, writer, colours))
+    registry().with(library_level_filter()).with(env_filter(&options.log_filter)).with(lines(options.log_format, writer, colours))
 }
 
 /// The filter of the operator. The span of a request is always enabled, so that each line has the request's id.
-fn chosen(text: &str) -> EnvFilter {
+fn env_filter(text: &str) -> EnvFilter {
     let span = format!("{SPAN}=error").parse();
     let filter = EnvFilter::try_new(text).unwrap_or_default();
     span.map(|span| filter.clone().add_directive(span)).unwrap_or(filter)
@@ -126,7 +127,7 @@ where
 
 /// Logs the location of a panic, and its text only if it is a literal of the source: a formatted text can contain what a client has sent, such as
 /// the text of a string that is cut in the middle of a character.
-fn panicked(panic: &PanicHookInfo<'_>) {
+fn log_panic(panic: &PanicHookInfo<'_>) {
     let text =
         panic.payload().downcast_ref::<&'static str>().copied().unwrap_or("(text omitted: it may contain data of a client)");
     let place = panic.location().map(ToString::to_string);
@@ -159,7 +160,7 @@ mod tests {
         }
     }
 
-    fn logged(filter: &str, work: impl FnOnce()) -> String {
+    fn log_of(filter: &str, work: impl FnOnce()) -> String {
         let lines = Lines::default();
         let (options, writer) = (LogOptions { log_format: Format::Text, log_filter: filter.to_owned() }, lines.clone());
         tracing::subscriber::with_default(subscriber(&options, move || writer.clone(), false), work);
@@ -169,20 +170,20 @@ mod tests {
     #[test]
     fn libraries_are_never_logged_at_trace() {
         for filter in ["trace", "h2=trace", "trace,h2::codec=trace"] {
-            let log = logged(filter, || {
+            let log = log_of(filter, || {
                 tracing::trace!(target: "h2::codec", "on the wire");
                 tracing::debug!(target: "h2::codec", "in short");
                 tracing::trace!(target: "waxwingish", "on the wire");
             });
             assert!(log.contains("in short") && !log.contains("on the wire"), "{filter}: {log}");
         }
-        assert!(logged("trace", || tracing::trace!("our own")).contains("our own"));
+        assert!(log_of("trace", || tracing::trace!("our own")).contains("our own"));
     }
 
     #[test]
     fn every_line_of_a_request_has_its_id() {
         for filter in ["error", "waxwing::cli=warn", "off,waxwing::cli=error", "waxwing::request=off,error"] {
-            let log = logged(filter, || {
+            let log = log_of(filter, || {
                 let span = tracing::error_span!(target: SPAN, "request", request_id = "abc");
                 span.in_scope(|| tracing::error!("something"));
             });
@@ -192,9 +193,9 @@ mod tests {
 
     #[test]
     fn a_panic_is_logged_without_the_text_of_a_client() {
-        let log = logged("info", || {
+        let log = log_of("info", || {
             let before = std::panic::take_hook();
-            std::panic::set_hook(Box::new(panicked));
+            std::panic::set_hook(Box::new(log_panic));
             let text = std::hint::black_box("schöner Geheimtext").to_owned();
             assert!(std::panic::catch_unwind(|| text[..4].len()).is_err());
             assert!(std::panic::catch_unwind(|| panic!("as it stands in the source")).is_err());

@@ -39,7 +39,7 @@ impl MailOptions {
     }
 
     /// Applies the options of a worker: without a mail server, other processes send the messages, since a folder of the worker may be on another machine, and
-    /// it does not know the address of the server.
+    /// the worker does not know the address of the server.
     pub(super) fn apply_to_worker(&self, config: Config) -> Config {
         self.apply_with(config, MailTransport::None)
     }
@@ -47,7 +47,7 @@ impl MailOptions {
     fn apply_with(&self, config: Config, default: MailTransport) -> Config {
         let transport = match self.smtp_url.as_deref().map(str::parse) {
             Some(Ok(server)) => MailTransport::Smtp(server),
-            // `check` reports it.
+            // `check` reports the invalid URL.
             Some(Err(_)) => MailTransport::None,
             None => default,
         };

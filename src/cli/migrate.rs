@@ -52,7 +52,7 @@ pub(super) async fn migrate_fully(app: &App) -> anyhow::Result<String> {
     let after = migrations::run(app, STEPS, None, on_progress).await.context("the migration is not complete: run it again");
     bar.finish_and_clear();
     refuse_newer(&after?)?;
-    // The version of the store: a later program may have migrated it further, where both can use it.
+    // Read again: a newer program may have migrated the store further, to a version that this program can use, too.
     let version = app.db().store_version().await?.map_or(latest(STEPS), |mark| mark.version);
     Ok(match before {
         StoreStatus::Older { version: from, .. } => format!("The store is migrated from version {from} to {version}."),
@@ -60,7 +60,7 @@ pub(super) async fn migrate_fully(app: &App) -> anyhow::Result<String> {
     })
 }
 
-/// Migrates a store if that takes less than a second.
+/// Migrates a store within a second. If the migration takes longer, its completed passes stay completed.
 ///
 /// # Errors
 /// The store is of a newer version, or its migration takes longer or needs all servers stopped.

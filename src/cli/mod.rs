@@ -1,4 +1,4 @@
-//! The command line. Every option is also an environment variable, `WAXWING_` and its name, and a key of the configuration file.
+//! The command line. Options are also environment variables, usually `WAXWING_` and the name of the option, and keys of the configuration file.
 
 mod acl;
 mod admin;

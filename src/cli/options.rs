@@ -31,7 +31,7 @@ pub(super) struct StorageOptions {
 }
 
 impl StorageOptions {
-    /// Fails if the data folder is missing and no Redis is given. Opening it would create an empty store, in which every check
+    /// Fails if the data folder is missing and no Redis is given. Opening the folder would create an empty store, in which every check
     /// succeeds.
     pub(super) fn require_store(&self) -> anyhow::Result<()> {
         if self.redis.is_none() && !self.data_dir.is_dir() {
@@ -112,7 +112,7 @@ enum AuctionKind {
     SecondPrice,
 }
 
-/// A URL to which a path can be appended.
+/// Parses a URL to which a path can be appended. The result has no slash at its end.
 pub(super) fn public_url(text: &str) -> Result<String, String> {
     let url = url::Url::parse(text).map_err(|error| error.to_string())?;
     let fits = matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();

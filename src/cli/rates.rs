@@ -128,7 +128,7 @@ pub(super) struct RateOptions {
 impl RateOptions {
     /// Applies these options to a configuration.
     pub(super) fn set(&self, config: Config) -> Config {
-        let rates = (self.rate_limits == OnOff::On).then(|| RateLimits::new(|limit| self.of(limit)));
+        let rates = (self.rate_limits == OnOff::On).then(|| RateLimits::new(|limit| self.quota(limit)));
         let ad_traffic = (self.rate_limits == OnOff::On).then(|| self.ad_traffic());
         Config { rates, ad_traffic, trusted_proxies: self.trusted_proxies.clone(), ..config }
     }
@@ -144,7 +144,7 @@ impl RateOptions {
         }
     }
 
-    const fn of(&self, limit: Limit) -> Quota {
+    const fn quota(&self, limit: Limit) -> Quota {
         match limit {
             Limit::Requests => self.rate_requests,
             Limit::SignUps => self.rate_sign_ups,

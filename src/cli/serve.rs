@@ -62,7 +62,7 @@ pub(super) struct ServeOptions {
 }
 
 /// The time that a pass in progress gets at shutdown.
-const PASS: Duration = Duration::from_secs(1);
+const PASS_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl ServeOptions {
     /// Problems of options that are well-formed, but with which the server cannot start.
@@ -90,11 +90,11 @@ pub(super) async fn run(options: ServeOptions) -> anyhow::Result<()> {
     options.jwt.check()?;
     // A port in use is reported before anything else is started. The port is released again: while Redis loads its data, a connection that is
     // accepted but gets no response looks like a dead server to a health check.
-    let mut free = vec![bind(options.listen).await?];
+    let mut listeners = vec![bind(options.listen).await?];
     if let Some(address) = options.metrics_listen {
-        free.push(bind(address).await?);
+        listeners.push(bind(address).await?);
     }
-    drop(free);
+    drop(listeners);
     let stop = server::on_signal().context("signals cannot be listened to")?;
     let connections = std::thread::available_parallelism().map_or(2, usize::from);
     let timing = Timing { connections, client_cache: options.client_cache_mib << 20, ..Timing::default() };
@@ -102,9 +102,9 @@ pub(super) async fn run(options: ServeOptions) -> anyhow::Result<()> {
         return Ok(());
     };
     let app = App::new(storage.db.clone(), Clock::System, config);
-    let served = serve(&options, app, edge, stop).await;
+    let result = serve(&options, app, edge, stop).await;
     storage.close().await;
-    served
+    result
 }
 
 async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
@@ -135,12 +135,12 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
         let (app, stop) = (app.clone(), stop.clone());
         async move { jwt::run(&app, jwt::REFRESH, &stop).await }
     });
-    let traces = options.otlp_endpoint.as_ref().map(Traces::to).transpose().context("--otlp-endpoint")?;
+    let traces = options.otlp_endpoint.as_ref().map(Traces::new).transpose().context("--otlp-endpoint")?;
     state.parts_mut().traces.clone_from(&traces);
     let listener = bind(options.listen).await?;
     let address = listener.local_addr()?;
     mail::set_listening_url(&app, format!("http://{}", host_of(address)));
-    let working = tokio::spawn({
+    let worker = tokio::spawn({
         let (app, stop) = (app.clone(), stop.clone());
         async move { workers::run(&app, &stop).await }
     });
@@ -159,8 +159,8 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
     };
     let ((), outdated) = tokio::join!(server::run(listener, state, stop.clone()), outdated);
     // A pass that is cut off is taken over by the next worker.
-    if tokio::time::timeout(PASS, working).await.is_err() {
-        tracing::warn!("background tasks did not finish within {PASS:?}: they continue when a server runs again");
+    if tokio::time::timeout(PASS_TIMEOUT, worker).await.is_err() {
+        tracing::warn!("background tasks did not finish within {PASS_TIMEOUT:?}: they continue when a server runs again");
     }
     if let Some(traces) = traces {
         traces.close().await;
@@ -174,13 +174,13 @@ fn is_open(address: SocketAddr) -> bool {
 }
 
 /// Warns if the development profile or /metrics is open to other machines.
-fn warn_if_open(address: SocketAddr, is_development: bool, metrics_apart: bool) {
+fn warn_if_open(address: SocketAddr, is_development: bool, has_metrics_listener: bool) {
     if is_development && is_open(address) {
         tracing::warn!(
             "the development profile is open on {address}: it allows introspection and explains the schema in errors; for the internet use --profile production"
         );
     }
-    if !metrics_apart && is_open(address) {
+    if !has_metrics_listener && is_open(address) {
         tracing::warn!(
             "/metrics is open on {address}: serve it on an address of its own by --metrics-listen, or block it in the proxy"
         );

@@ -13,8 +13,8 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// The maximum number of entries that are shown of each queue.
-const SHOWN: usize = 50;
+/// The maximum number of entries of each queue that are listed.
+const MAX_LISTED: usize = 50;
 
 #[derive(Args)]
 #[command(
@@ -47,26 +47,26 @@ enum TaskAction {
 }
 
 pub(super) async fn run(options: TaskOptions) -> anyhow::Result<ExitCode> {
-    let at = StorageOptions { allow_volatile: true, ..options.storage };
-    at.require_store()?;
-    let storage = Storage::open(&at, Timing::for_bulk_work()).await?;
+    let storage_options = StorageOptions { allow_volatile: true, ..options.storage };
+    storage_options.require_store()?;
+    let storage = Storage::open(&storage_options, Timing::for_bulk_work()).await?;
     let app = App::new(storage.db.clone(), Clock::System, Config::default());
-    let done = match options.action.unwrap_or(TaskAction::List) {
+    let result = match options.action.unwrap_or(TaskAction::List) {
         TaskAction::List => list(&app).await,
         TaskAction::Retry { number } => retry(&app, number).await.map(|()| ExitCode::SUCCESS),
         TaskAction::Drop { number } => drop_one(&app, number).await.map(|()| ExitCode::SUCCESS),
     };
     storage.close().await;
-    done
+    result
 }
 
 async fn list(app: &App) -> anyhow::Result<ExitCode> {
     let now = app.now();
-    let mut any = false;
+    let mut has_tasks = false;
     for queue in Queue::ALL {
         let waiting = journal::queue_length(app, queue).await?;
-        let entries = journal::list_entries(app, queue, SHOWN).await?;
-        any |= waiting > 0 || !entries.is_empty();
+        let entries = journal::list_entries(app, queue, MAX_LISTED).await?;
+        has_tasks |= waiting > 0 || !entries.is_empty();
         for (entry, due) in &entries {
             println!("{}", line(entry, queue.name(), now, if *due > now { "runs, or pauses" } else { "waits" }));
         }
@@ -78,26 +78,26 @@ async fn list(app: &App) -> anyhow::Result<ExitCode> {
     for DeadLetter { entry, error } in &dead {
         println!("{}", line(entry, "dead", now, error));
     }
-    if !any && dead.is_empty() {
+    if !has_tasks && dead.is_empty() {
         println!("There are no tasks.");
     }
     Ok(if dead.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn line(entry: &JournalEntry, queue: &str, now: Millis, how: &str) -> String {
+fn line(entry: &JournalEntry, queue: &str, now: Millis, state: &str) -> String {
     let age = now.saturating_sub(source::time_of(entry.id)) / 1_000;
-    format!("{}  {queue:<5}  {age:>6} s  {:?}  {}", entry.id, entry.task, how.escape_debug())
+    format!("{}  {queue:<5}  {age:>6} s  {:?}  {}", entry.id, entry.task, state.escape_debug())
 }
 
 async fn retry(app: &App, number: Option<u64>) -> anyhow::Result<()> {
     let dead = journal::list_dead_letters(app).await?;
-    let chosen: Vec<JournalEntry> =
+    let entries: Vec<JournalEntry> =
         dead.into_iter().map(|letter| letter.entry).filter(|entry| number.is_none_or(|number| number == entry.id)).collect();
-    if let (Some(number), true) = (number, chosen.is_empty()) {
+    if let (Some(number), true) = (number, entries.is_empty()) {
         bail!("there is no dead letter {number}");
     }
     let mut count = 0;
-    for entry in chosen {
+    for entry in entries {
         count += usize::from(journal::retry_dead_letter(app, entry).await?);
     }
     println!("{count} will be retried");

@@ -31,7 +31,7 @@ pub(super) struct WorkerOptions {
     mail: MailOptions,
 }
 
-/// Runs background tasks until a signal arrives, then finishes the passes in progress.
+/// Runs background tasks until a signal arrives or the store becomes newer than this program, then finishes the passes in progress.
 pub(super) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     options.storage.require_store()?;
     let config = options.mail.apply_to_worker(options.domains.config());

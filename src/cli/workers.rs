@@ -57,13 +57,13 @@ async fn trim_chats(app: &App, stop: &CancellationToken) {
 }
 
 async fn run_queues(app: &App, stop: &CancellationToken) {
-    let queues = CONCURRENCY.map(|(queue, most)| (queue, Arc::new(Semaphore::new(most)), most));
+    let queues = CONCURRENCY.map(|(queue, limit)| (queue, Arc::new(Semaphore::new(limit)), limit));
     let (mut last_evaluation, mut last_sweep, mut last_unmute) = (None, None, None);
-    let mut has_threshold = false;
+    let mut is_threshold_applied = false;
     while !stop.is_cancelled() {
         let mut busy = sweep(app, &mut last_sweep).await;
-        has_threshold = has_threshold || apply_fanout_threshold(app).await;
-        for (queue, permits, _) in queues.iter().filter(|(queue, ..)| is_worked(app, *queue)) {
+        is_threshold_applied = is_threshold_applied || apply_fanout_threshold(app).await;
+        for (queue, permits, _) in queues.iter().filter(|(queue, ..)| works_on(app, *queue)) {
             busy |= claim(app, *queue, permits).await;
         }
         busy |= run_if_due(&mut last_evaluation, POLL, "the reevaluation of campaigns", ads::evaluate_due(app)).await;
@@ -77,13 +77,13 @@ async fn run_queues(app: &App, stop: &CancellationToken) {
         }
     }
     // Each running entry holds a permit. A message is not waited for: a mail server may hang, and another process hands the message over again.
-    for (_, permits, most) in queues.into_iter().filter(|(queue, ..)| *queue != Queue::Mail) {
-        drop(permits.acquire_many(u32::try_from(most).unwrap_or(u32::MAX)).await);
+    for (_, permits, limit) in queues.into_iter().filter(|(queue, ..)| *queue != Queue::Mail) {
+        drop(permits.acquire_many(u32::try_from(limit).unwrap_or(u32::MAX)).await);
     }
 }
 
-/// Whether this process works on a queue. Messages wait for one that can send them: commands such as `waxwing fsck` cannot.
-fn is_worked(app: &App, queue: Queue) -> bool {
+/// Whether this process works on a queue. Messages wait for a process that can send them: commands such as `waxwing fsck` cannot.
+fn works_on(app: &App, queue: Queue) -> bool {
     queue != Queue::Mail || !matches!(app.config().mail.transport, MailTransport::None)
 }
 
@@ -126,7 +126,7 @@ async fn run_if_due(
     false
 }
 
-/// Claims as many due entries as there are permits, and starts a task for each. Returns whether it claimed any.
+/// Claims at most as many due entries as there are permits, and starts a task for each. Returns whether an entry was claimed.
 async fn claim(app: &App, queue: Queue, permits: &Arc<Semaphore>) -> bool {
     let free = permits.available_permits();
     if free == 0 {
@@ -139,9 +139,10 @@ async fn claim(app: &App, queue: Queue, permits: &Arc<Semaphore>) -> bool {
             return false;
         }
     };
-    // Each shard may return that many entries. Entries beyond the permits are unclaimed, so that another worker or a later poll claims them.
+    // Each shard may return as many entries as a quarter of the permits. Entries beyond the permits are unclaimed, so that another worker or a later
+    // poll claims them.
     let excess = claimed.split_off(claimed.len().min(free));
-    let any = !claimed.is_empty();
+    let has_claimed = !claimed.is_empty();
     for entry in claimed {
         let Ok(permit) = permits.clone().try_acquire_owned() else { break };
         let app = app.clone();
@@ -155,7 +156,7 @@ async fn claim(app: &App, queue: Queue, permits: &Arc<Semaphore>) -> bool {
             tracing::debug!(%error, "the entry is claimed again when its lease expires");
         }
     }
-    any
+    has_claimed
 }
 
 /// Runs all due work until no work is due. For tests, and for commands that need every entry of the journal to be complete.
@@ -165,17 +166,17 @@ async fn claim(app: &App, queue: Queue, permits: &Arc<Semaphore>) -> bool {
 pub async fn drain(app: &App) -> Result<(), Error> {
     loop {
         app.drain().await;
-        let mut any = retention::sweep(app).await?;
-        for queue in Queue::ALL.into_iter().filter(|queue| is_worked(app, *queue)) {
+        let mut has_worked = retention::sweep(app).await?;
+        for queue in Queue::ALL.into_iter().filter(|queue| works_on(app, *queue)) {
             for entry in journal::claim(app, queue, 100).await? {
-                any = true;
+                has_worked = true;
                 run_entry(app, entry).await;
             }
         }
-        any |= ads::evaluate_due(app).await? > 0;
-        any |= relations::sweep(app).await? > 0;
-        any |= chats::sweep(app).await? > 0;
-        if !any {
+        has_worked |= ads::evaluate_due(app).await? > 0;
+        has_worked |= relations::sweep(app).await? > 0;
+        has_worked |= chats::sweep(app).await? > 0;
+        if !has_worked {
             return Ok(());
         }
     }

@@ -23,8 +23,8 @@ impl FromRequestParts<State> for ClientAddress {
     }
 }
 
-/// Returns the address of the last hop that is not a trusted proxy: the peer, or the last such address in `X-Forwarded-For`. An invalid
-/// entry ends the search at the hop before it.
+/// Returns the address of the last hop that is not a trusted proxy: the peer, or the last such address in `X-Forwarded-For`. If all hops are
+/// trusted, or the next entry is invalid, the search ends with the last address that was found.
 fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
     let lines = headers.get_all(FORWARDED).iter().collect::<Vec<_>>();
@@ -56,11 +56,11 @@ mod tests {
     use super::*;
 
     /// Returns the client's address of a request over 10.0.0.1, when 10.0.0.0/8 and fd00::/8 are trusted proxies.
-    fn from(lines: &[&str]) -> String {
-        over("10.0.0.1", lines)
+    fn client_behind_proxy(lines: &[&str]) -> String {
+        client_of("10.0.0.1", lines)
     }
 
-    fn over(peer: &str, lines: &[&str]) -> String {
+    fn client_of(peer: &str, lines: &[&str]) -> String {
         let mut headers = HeaderMap::new();
         for line in lines {
             headers.append(FORWARDED, HeaderValue::from_bytes(line.as_bytes()).expect("a header"));
@@ -72,9 +72,9 @@ mod tests {
     #[test]
     fn forwarded_headers_of_untrusted_peers_are_ignored() {
         for peer in ["203.0.113.9", "11.0.0.1", "2001:db8::1"] {
-            assert_eq!(over(peer, &["198.51.100.7"]), peer);
+            assert_eq!(client_of(peer, &["198.51.100.7"]), peer);
         }
-        assert_eq!(over("::ffff:203.0.113.9", &["198.51.100.7"]), "203.0.113.9");
+        assert_eq!(client_of("::ffff:203.0.113.9", &["198.51.100.7"]), "203.0.113.9");
         let mut headers = HeaderMap::new();
         headers.insert(FORWARDED, HeaderValue::from_static("198.51.100.7"));
         let peer = IpAddr::from([127, 0, 0, 1]);
@@ -83,22 +83,22 @@ mod tests {
 
     #[test]
     fn the_last_untrusted_hop_is_the_client() {
-        assert_eq!(from(&[]), "10.0.0.1");
-        assert_eq!(from(&["198.51.100.7"]), "198.51.100.7");
-        assert_eq!(from(&["1.1.1.1, 198.51.100.7"]), "198.51.100.7", "the client sent the first address itself");
-        assert_eq!(from(&["1.1.1.1", "198.51.100.7"]), "198.51.100.7");
-        assert_eq!(from(&["1.1.1.1", "198.51.100.7, 10.1.1.1", "10.2.2.2,fd00::7"]), "198.51.100.7");
-        assert_eq!(from(&["10.3.3.3, 10.2.2.2"]), "10.3.3.3", "every hop is a trusted proxy");
-        assert_eq!(over("::ffff:10.0.0.1", &["::ffff:198.51.100.7"]), "198.51.100.7");
-        assert_eq!(over("fd00::1", &["2001:db8::7"]), "2001:db8::7");
+        assert_eq!(client_behind_proxy(&[]), "10.0.0.1");
+        assert_eq!(client_behind_proxy(&["198.51.100.7"]), "198.51.100.7");
+        assert_eq!(client_behind_proxy(&["1.1.1.1, 198.51.100.7"]), "198.51.100.7", "the client sent the first address itself");
+        assert_eq!(client_behind_proxy(&["1.1.1.1", "198.51.100.7"]), "198.51.100.7");
+        assert_eq!(client_behind_proxy(&["1.1.1.1", "198.51.100.7, 10.1.1.1", "10.2.2.2,fd00::7"]), "198.51.100.7");
+        assert_eq!(client_behind_proxy(&["10.3.3.3, 10.2.2.2"]), "10.3.3.3", "every hop is a trusted proxy");
+        assert_eq!(client_of("::ffff:10.0.0.1", &["::ffff:198.51.100.7"]), "198.51.100.7");
+        assert_eq!(client_of("fd00::1", &["2001:db8::7"]), "2001:db8::7");
     }
 
     #[test]
     fn addresses_are_parsed_with_ports_brackets_and_spaces() {
         for hop in ["198.51.100.7:4711", "[::ffff:198.51.100.7]:4711", " \t198.51.100.7 ", "[::ffff:198.51.100.7]"] {
-            assert_eq!(from(&[hop]), "198.51.100.7", "{hop:?}");
+            assert_eq!(client_behind_proxy(&[hop]), "198.51.100.7", "{hop:?}");
         }
-        assert_eq!(from(&["[2001:db8::7]:443"]), "2001:db8::7");
+        assert_eq!(client_behind_proxy(&["[2001:db8::7]:443"]), "2001:db8::7");
     }
 
     #[test]
@@ -106,9 +106,9 @@ mod tests {
         for hop in
             ["", "unknown", "_hidden", "198.51.100", "198.51.100.7:", "[198.51.100.7]", "for=198.51.100.7", "café", "10.0.0.0/8"]
         {
-            assert_eq!(from(&[hop]), "10.0.0.1", "{hop:?}");
-            assert_eq!(from(&["198.51.100.7", hop]), "10.0.0.1", "{hop:?}");
-            assert_eq!(from(&[&format!("198.51.100.7, {hop}, 10.9.9.9")]), "10.9.9.9", "{hop:?}");
+            assert_eq!(client_behind_proxy(&[hop]), "10.0.0.1", "{hop:?}");
+            assert_eq!(client_behind_proxy(&["198.51.100.7", hop]), "10.0.0.1", "{hop:?}");
+            assert_eq!(client_behind_proxy(&[&format!("198.51.100.7, {hop}, 10.9.9.9")]), "10.9.9.9", "{hop:?}");
         }
     }
 }

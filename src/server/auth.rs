@@ -19,34 +19,35 @@ use std::net::IpAddr;
 const ACT_AS: HeaderName = HeaderName::from_static("waxwing-act-as");
 
 /// Returns the request context for these headers and this address. Without Authorization the request has no viewer. With the token of a session it
-/// costs one HGETALL, or none where the session is cached; with a JWT one or two round trips, or none; with a server key one lookup, and another one
-/// if it acts for an account.
+/// costs one HGETALL, or none where the session is cached; with a JWT up to two round trips, and more for the first JWT of an account; with a server key
+/// one lookup, and another one if the key acts for an account.
 ///
 /// # Errors
 /// [`Error::InvalidToken`] for a token that belongs to no live session, for a JWT that is refused, and for an unknown server key: the request is not executed
 /// as an anonymous one. `FORBIDDEN` if a key lacks the scope to act for an account, `NOT_PROVISIONED` if there is no such account, or none of a JWT.
 pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Result<Request, Error> {
-    let since = app.db().read_barrier();
-    let request = |viewer| Request::with_barrier(app.clone(), since, viewer, agent(headers), address);
+    let barrier = app.db().read_barrier();
+    let request = |viewer| Request::with_barrier(app.clone(), barrier, viewer, agent(headers), address);
     let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(request(None)) };
     let token = token(value).ok_or(Error::InvalidToken)?;
     if server_keys::is_server_key(token) {
-        let key = server_keys::service::find(app, since, token).await?.ok_or(Error::InvalidToken)?;
+        let key = server_keys::service::find(app, barrier, token).await?.ok_or(Error::InvalidToken)?;
         let viewer = acting_for(app, &key, headers.get(ACT_AS)).await?;
         return Ok(request(viewer).with_server_key(key));
     }
-    Ok(request(Some(viewer(app, since, token).await?)))
+    Ok(request(Some(viewer(app, barrier, token).await?)))
 }
 
-/// The viewer of an access token: of a session, or a JWT. For a session one HGETALL, for a JWT one or two round trips; nothing if it is cached.
+/// The viewer of an access token: of a session, or a JWT. For a session one HGETALL, for a JWT up to two round trips, and more for the first
+/// JWT of an account; none if everything is cached.
 ///
 /// # Errors
-/// [`Error::InvalidToken`]; [`Error::NotProvisioned`] for a JWT without an account; `STORAGE_UNAVAILABLE`.
-pub(super) async fn viewer(app: &App, since: ReadBarrier, token: &str) -> Result<Viewer, Error> {
+/// [`Error::InvalidToken`]; [`Error::NotProvisioned`] and [`Error::Overloaded`] for a JWT without an account; `STORAGE_UNAVAILABLE`.
+pub(super) async fn viewer(app: &App, barrier: ReadBarrier, token: &str) -> Result<Viewer, Error> {
     if is_jwt(app, token) {
-        return identities::jwt::viewer(app, since, token).await;
+        return identities::jwt::viewer(app, barrier, token).await;
     }
-    sessions::service::viewer(app, since, token).await?.ok_or(Error::InvalidToken)
+    sessions::service::viewer(app, barrier, token).await?.ok_or(Error::InvalidToken)
 }
 
 /// Whether a token is verified as a JWT. The token of a session has no dots.
@@ -92,21 +93,22 @@ async fn acting_for(app: &App, key: &ServerKey, act_as: Option<&HeaderValue>) ->
 }
 
 /// Returns the context of a request that only reads, where the session or the JWT is cached. The request may be executed, but the viewer is verified
-/// only afterwards, by the invalidations that have arrived meanwhile. So the verification costs no round trip. `None` for a server key.
+/// only afterwards, by the invalidations that have arrived meanwhile. So the verification costs no round trip. `None` where nothing is cached, and for
+/// a server key.
 pub(super) fn unverified_context(
     app: &App,
     headers: &HeaderMap,
     address: Option<IpAddr>,
 ) -> Option<(Request, UnverifiedCredential)> {
-    let since = app.db().read_barrier();
+    let barrier = app.db().read_barrier();
     let token = token(headers.get(header::AUTHORIZATION)?).filter(|token| !server_keys::is_server_key(token))?;
     let unverified = if is_jwt(app, token) {
-        UnverifiedCredential::Jwt(identities::jwt::cached_viewer(app, since, token)?)
+        UnverifiedCredential::Jwt(identities::jwt::cached_viewer(app, barrier, token)?)
     } else {
-        UnverifiedCredential::Session(sessions::service::cached_viewer(app, since, token)?)
+        UnverifiedCredential::Session(sessions::service::cached_viewer(app, barrier, token)?)
     };
     let viewer = Some(unverified.viewer());
-    Some((Request::with_barrier(app.clone(), since, viewer, agent(headers), address), unverified))
+    Some((Request::with_barrier(app.clone(), barrier, viewer, agent(headers), address), unverified))
 }
 
 /// Refuses a server key and `waxwing-act-as`, for every request but a POST.
@@ -125,8 +127,8 @@ pub(super) fn refuse_server_key(headers: &HeaderMap) -> Result<(), Error> {
 /// `FORBIDDEN`.
 pub(super) fn check_server_key(headers: &HeaderMap, is_streamed: bool) -> Result<(), Error> {
     if !has_server_key(headers) {
-        let acts = headers.contains_key(ACT_AS);
-        return if acts { Err(Error::Forbidden("`waxwing-act-as` requires a server key.")) } else { Ok(()) };
+        let has_act_as = headers.contains_key(ACT_AS);
+        return if has_act_as { Err(Error::Forbidden("`waxwing-act-as` requires a server key.")) } else { Ok(()) };
     }
     if headers.contains_key(header::ORIGIN) {
         return Err(Error::Forbidden(

@@ -12,14 +12,15 @@ use axum::response::{IntoResponse, Response};
 const NOT_FOUND_PAGE: &str =
     "<!doctype html><html lang=\"en\"><title>Not found</title><h1>Not found</h1><p>This link leads nowhere.</p></html>";
 
-/// GET: a redirect that must not be cached. An expired link still redirects without counting a click; a forged one is 404.
+/// GET: redirects without caching, and counts a click. A link older than an hour still redirects, without counting a click. A link that is forged, or
+/// whose signing key has expired, is 404.
 pub(super) async fn click(
     Extract(state): Extract<State>,
     ClientAddress(address): ClientAddress,
     Path(token): Path<String>,
 ) -> Response {
-    let clicked = async { service::click(&state.app, address, &token).await.map(|clicked| clicked.target) };
-    respond(&state, clicked).await
+    let target = async { service::click(&state.app, address, &token).await.map(|clicked| clicked.target) };
+    respond(&state, target).await
 }
 
 /// HEAD: the same redirect without a click: such requests come from mail scanners and link previews, not from visitors.

@@ -52,7 +52,7 @@ pub struct EdgeConfig {
     pub unread_bytes: usize,
     /// The time for which bytes of the client are read after the last response of a connection, so that the client receives that response.
     pub linger_timeout: Duration,
-    /// Timeout of an idle connection: longer than that of proxies, which is sixty seconds.
+    /// Timeout of an idle connection: longer than that of proxies, which usually is sixty seconds.
     pub idle_timeout: Duration,
     /// Persisted or trusted documents, which clients refer to by an id.
     pub documents: Arc<Documents>,
@@ -89,8 +89,8 @@ pub struct LiveConfig {
     pub event_streams: usize,
     /// The time for which a reserved event stream without a reader is kept.
     pub reservation_timeout: Duration,
-    /// The longest time over which the ends of sockets and event streams are spread at shutdown: shorter than the eight seconds of a
-    /// shutdown.
+    /// The longest time over which the ends of sockets and event streams are spread at shutdown: shorter than the shutdown, which takes at most
+    /// eight seconds.
     pub shutdown_spread: Duration,
 }
 

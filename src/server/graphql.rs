@@ -49,7 +49,7 @@ pub(super) async fn post(
     }
 }
 
-/// GET: a socket, a query, or the playground for a browser without a query.
+/// GET: a socket, a reserved event stream, a query, or the playground for a browser without a query.
 pub(super) async fn get(
     Extract(state): Extract<State>,
     Extension(id): Extension<RequestId>,
@@ -275,7 +275,7 @@ impl GraphqlCall<'_> {
                 None => Ok(self.run_as(operation, self.request_context().await?, false).await),
                 Some((context, unverified)) => {
                     let response = self.run_as(operation, context, true).await;
-                    let is_verified = self.in_time(unverified.verify(&self.state.app)).await?;
+                    let is_verified = self.within_timeout(unverified.verify(&self.state.app)).await?;
                     if is_verified { Ok(response) } else { Err(RequestError::from(&Error::InvalidToken).into()) }
                 }
             },
@@ -298,18 +298,18 @@ impl GraphqlCall<'_> {
             self.add_cost(&mut response, &charge);
             response::respond_counted(self.state, self.media, self.id, self.address, checked.kind, response)
         };
-        rates::charged(self.state, self.media, payer, checked.cost, run).await
+        rates::charge_and_run(self.state, self.media, payer, checked.cost, run).await
     }
 
     /// The context of the request: its viewer and its address.
     async fn request_context(&self) -> Result<crate::base::request::Request, RequestError> {
-        self.in_time(auth::context(&self.state.app, self.headers, self.address)).await
+        self.within_timeout(auth::context(&self.state.app, self.headers, self.address)).await
     }
 
-    async fn in_time<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, RequestError> {
-        let done =
+    async fn within_timeout<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, RequestError> {
+        let result =
             within(self.state.edge.request_timeout, work).await.map_err(|_| RequestError::from(&Error::DeadlineExceeded))?;
-        done.map_err(|error| RequestError::from(&error))
+        result.map_err(|error| RequestError::from(&error))
     }
 
     fn add_cost(&self, response: &mut async_graphql::Response, charge: &OperationCharge) {

@@ -63,7 +63,7 @@ struct PersistedQuery {
 }
 
 impl Parameters {
-    /// Returns whether there are no parameters: then a browser gets the playground.
+    /// Returns whether the parameters name no document: then a browser gets the playground.
     pub(super) const fn are_empty(&self) -> bool {
         self.query.is_none() && self.document_id.is_none() && self.extensions.is_none()
     }

@@ -30,7 +30,7 @@ pub enum AllowedHosts {
 pub struct HostName(String);
 
 impl HostName {
-    /// Returns whether it means all hosts.
+    /// Returns whether the name is `*`, which means all hosts.
     pub fn is_any(&self) -> bool {
         self.0 == "*"
     }

@@ -10,7 +10,7 @@ use std::fmt;
 /// The maximum depth of nested objects and lists: the limit of the parser.
 const LEVELS: usize = 127;
 /// The longest key that an error message quotes, in characters.
-const QUOTED: usize = 64;
+const MAX_QUOTED_CHARACTERS: usize = 64;
 /// The beginnings of error messages about duplicate keys: the message of this module, and the message of code derived by serde.
 const DUPLICATE: [&str; 2] = ["duplicate key `", "duplicate field `"];
 
@@ -31,8 +31,8 @@ impl Object {
 
     /// Returns the first member with this name, ignoring case.
     pub(super) fn take_ignoring_case(mut self, name: &str) -> Option<Value> {
-        let at = self.0.keys().position(|key| key.eq_ignore_ascii_case(name))?;
-        self.0.swap_remove_index(at).map(|(_, value)| value)
+        let index = self.0.keys().position(|key| key.eq_ignore_ascii_case(name))?;
+        self.0.swap_remove_index(index).map(|(_, value)| value)
     }
 }
 
@@ -144,8 +144,11 @@ pub(super) fn explain(name: &str, error: &serde_json::Error) -> Option<String> {
     let position = format!("at line {} column {}", error.line(), error.column());
     if let Some(key) = DUPLICATE.iter().find_map(|begin| text.strip_prefix(begin)) {
         let key = key.rsplit_once('`').map_or(key, |(key, _)| key);
-        let cut = if key.chars().nth(QUOTED).is_some() { "…" } else { "" };
-        return Some(format!("{name} has the key `{}{cut}` twice in one object.", key.chars().take(QUOTED).collect::<String>()));
+        let cut = if key.chars().nth(MAX_QUOTED_CHARACTERS).is_some() { "…" } else { "" };
+        return Some(format!(
+            "{name} has the key `{}{cut}` twice in one object.",
+            key.chars().take(MAX_QUOTED_CHARACTERS).collect::<String>()
+        ));
     }
     // serde_json distinguishes its kinds of errors by their texts only. A test checks these texts.
     let begins = |begin| text.starts_with(begin);

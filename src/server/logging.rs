@@ -43,7 +43,7 @@ pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, 
         let watch = RequestWatch::begin(&state, &request, &id);
         let response = match head::check(&request).and_then(|()| state.edge.hosts.check(&request)) {
             Ok(()) => {
-                if let Some(origin) = origin::refused(request.headers(), &state.edge.cors_origins) {
+                if let Some(origin) = origin::refused_origin(request.headers(), &state.edge.cors_origins) {
                     state.refused_origins.log(origin);
                 }
                 next.run(request).await
@@ -105,7 +105,7 @@ impl RequestWatch {
     }
 }
 
-/// Also when the client disconnects, and the request is dropped.
+/// Logs and counts the request, also when the client disconnects and the request is dropped.
 impl Drop for RequestWatch {
     fn drop(&mut self) {
         let (took, mut record) = (self.began.elapsed(), request_log::take());

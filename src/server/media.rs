@@ -106,12 +106,12 @@ impl Quality {
 
 /// Returns the quality of `media` by RFC 9110, section 12.5.1: of the ranges that contain it, the most exact one counts.
 fn quality(headers: &HeaderMap, media: &str) -> Quality {
-    let held = ranges(headers).filter_map(|range| {
+    let matches = ranges(headers).filter_map(|range| {
         let mut parts = range.split(';').map(str::trim);
         let exactness = exactness(parts.next()?, media)?;
         Some((exactness, weight(parts)))
     });
-    held.max().map_or(Quality::default(), |(exactness, weight)| Quality { weight, exactness })
+    matches.max().map_or(Quality::default(), |(exactness, weight)| Quality { weight, exactness })
 }
 
 /// Returns the media ranges of `Accept`.
@@ -123,7 +123,7 @@ fn exactness(range: &str, media: &str) -> Option<u8> {
     let kind = media.split('/').next().unwrap_or_default();
     match range.split_once('/') {
         _ if range.eq_ignore_ascii_case(media) => Some(3),
-        Some((of, "*")) if of.eq_ignore_ascii_case(kind) => Some(2),
+        Some((range_kind, "*")) if range_kind.eq_ignore_ascii_case(kind) => Some(2),
         Some(("*", "*")) => Some(1),
         _ => None,
     }
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
     use axum::http::HeaderValue;
 
-    fn with(name: header::HeaderName, value: &'static str) -> HeaderMap {
+    fn header_map(name: header::HeaderName, value: &'static str) -> HeaderMap {
         HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
     }
 
@@ -183,10 +183,10 @@ mod tests {
             ("*/*;q=0", None),
             ("", None),
         ] {
-            assert_eq!(Media::accepted(&with(header::ACCEPT, accept)), expected, "{accept}");
+            assert_eq!(Media::accepted(&header_map(header::ACCEPT, accept)), expected, "{accept}");
         }
         assert_eq!(Media::accepted(&HeaderMap::new()), json);
-        let mut two = with(header::ACCEPT, "text/html");
+        let mut two = header_map(header::ACCEPT, "text/html");
         two.append(header::ACCEPT, HeaderValue::from_static("application/graphql-response+json"));
         assert_eq!(Media::accepted(&two), modern);
     }
@@ -215,26 +215,28 @@ mod tests {
             ("text/event-stream;q=0, application/json", None),
             ("*/*", None),
         ] {
-            assert_eq!(StreamFormat::accepted(&with(header::ACCEPT, accept)), expected, "{accept}");
+            assert_eq!(StreamFormat::accepted(&header_map(header::ACCEPT, accept)), expected, "{accept}");
         }
         assert_eq!(StreamFormat::accepted(&HeaderMap::new()), None);
     }
 
     #[test]
     fn a_page_is_returned_only_if_html_is_accepted() {
-        assert!(wants_page(&with(header::ACCEPT, "text/html,application/xhtml+xml,*/*;q=0.8")));
-        assert!(!wants_page(&with(header::ACCEPT, "*/*")));
-        assert!(!wants_page(&with(header::ACCEPT, "text/html;q=0, */*")));
+        assert!(wants_page(&header_map(header::ACCEPT, "text/html,application/xhtml+xml,*/*;q=0.8")));
+        assert!(!wants_page(&header_map(header::ACCEPT, "*/*")));
+        assert!(!wants_page(&header_map(header::ACCEPT, "text/html;q=0, */*")));
         assert!(!wants_page(&HeaderMap::new()));
     }
 
     #[test]
     fn a_body_is_accepted_only_as_json_in_utf_8() {
-        for is in ["application/json", "Application/JSON;charset=UTF-8", "application/json; charset=\"utf-8\"; x=y"] {
-            assert!(is_json(&with(header::CONTENT_TYPE, is)), "{is}");
+        for content_type in ["application/json", "Application/JSON;charset=UTF-8", "application/json; charset=\"utf-8\"; x=y"] {
+            assert!(is_json(&header_map(header::CONTENT_TYPE, content_type)), "{content_type}");
         }
-        for is_not in ["application/json; charset=latin1", "text/json", "application/jsonp", "", "application/json, text/plain"] {
-            assert!(!is_json(&with(header::CONTENT_TYPE, is_not)), "{is_not}");
+        for content_type in
+            ["application/json; charset=latin1", "text/json", "application/jsonp", "", "application/json, text/plain"]
+        {
+            assert!(!is_json(&header_map(header::CONTENT_TYPE, content_type)), "{content_type}");
         }
         assert!(!is_json(&HeaderMap::new()));
     }

@@ -1,10 +1,10 @@
 //! `/graphql` as a multipart response: the protocol of Apollo's clients for subscriptions over HTTP
 //! (<https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol>).
 //!
-//! A part is `{"payload": RESULT}`, an empty object as a sign of life, or `{"payload": null, "errors": [...]}` where the server ends the
-//! stream. The delimiter of the next part follows each part at once: clients take a part for complete when they see its delimiter. (That is
-//! why the stream of the library is not used here: it writes a delimiter with the next part only, so that each event waits for its
-//! successor. It also has no `payload`.)
+//! A part is `{"payload": RESULT}`, an empty object as keep-alive, or `{"payload": null, "errors": [...]}` where the server ends the
+//! stream. The delimiter of the next part follows each part at once: clients take a part for complete when they see its delimiter. (The
+//! stream of the library is not used here: it writes a delimiter with the next part only, so that each event waits for the next event. It
+//! also has no `payload`.)
 
 use super::State;
 use super::live::{LiveSlot, OutgoingMessage, RunningOperation};
@@ -14,7 +14,7 @@ use crate::base::request::Request;
 use axum::body::Body;
 use axum::response::Response;
 
-/// The delimiter, which no JSON holds: a JSON text escapes line breaks.
+/// The delimiter, which no JSON contains: a JSON text escapes line breaks.
 macro_rules! delimiter {
     () => {
         "\r\n--graphql"
@@ -42,7 +42,7 @@ impl EventStreamSource for OperationParts {
     async fn next(&mut self) -> (String, bool) {
         match self.0.next_message().await {
             OutgoingMessage::Next(json, _) => (format!(part!("{{\"payload\":{}}}"), json), false),
-            OutgoingMessage::Error(errors) => (refused(&errors), true),
+            OutgoingMessage::Error(errors) => (error_part(&errors), true),
             OutgoingMessage::Complete => (END.into(), true),
         }
     }
@@ -65,7 +65,7 @@ impl EventStreamSource for OperationParts {
 }
 
 /// The last part of an operation that was not executed, or that an error has ended.
-fn refused(errors: &str) -> String {
+fn error_part(errors: &str) -> String {
     format!(part!("{{\"payload\":{{\"errors\":{}}}}}"), errors) + END
 }
 
@@ -77,6 +77,6 @@ pub(super) fn respond(state: &State, running: RunningOperation, context: &Reques
 
 /// A response with errors alone, for a client that accepts nothing else than multipart responses.
 pub(super) fn errors(errors: &str) -> Response {
-    let body = format!("{}{}", delimiter!(), refused(errors));
+    let body = format!("{}{}", delimiter!(), error_part(errors));
     stream::response(OperationParts::MEDIA, Body::from(body))
 }

@@ -26,7 +26,7 @@ pub(super) struct Operation {
     request: Request,
     /// Its kind and its cost.
     pub(super) checked: CheckResult,
-    /// Its name, a client's text.
+    /// Its name, which the client chooses.
     pub(super) name: Option<String>,
     keep_as: Option<String>,
     /// The response, where the document or the variables are invalid: then nothing is executed.
@@ -77,7 +77,7 @@ impl Operation {
         Ok(Self { request, checked, name, keep_as: keep_as.filter(|_| refusal.is_none()), refusal, filter_entries: None })
     }
 
-    /// Returns whether it is a valid subscription.
+    /// Returns whether the operation is a valid subscription.
     pub(super) fn subscribes(&self) -> bool {
         self.checked.kind == OperationType::Subscription && self.refusal.is_none()
     }
@@ -103,18 +103,18 @@ impl Operation {
     }
 }
 
-/// Returns the responses of an operation of any kind: one response, or those of a subscription, which has no deadline. `starting` is
+/// Returns the responses of an operation of any kind: one response, or those of a subscription, which has no deadline. `start_permit` is
 /// dropped as soon as a subscription has started: from then on the subscription works only on events, and other limits bound that work.
 pub(super) fn responses(
     state: &State,
     mut operation: Operation,
     context: request::Request,
     charge: Arc<OperationCharge>,
-    starting: Option<WorkPermit>,
+    start_permit: Option<WorkPermit>,
 ) -> BoxStream<'static, Arc<RenderedEvent>> {
     operation.cache_document(state);
     if operation.subscribes() {
-        return schema::subscribe_holding(&state.schema, operation.request, context, starting);
+        return schema::subscribe_holding(&state.schema, operation.request, context, start_permit);
     }
     let state = state.clone();
     stream::once(async move {
@@ -125,7 +125,7 @@ pub(super) fn responses(
 }
 
 /// Executes a query or a mutation within the deadline. A query is cancelled at the deadline, or when its client disconnects. A mutation
-/// that has begun is always finished. The work is added to `bill`.
+/// that has begun is always finished. The work is added to `charge`.
 pub(super) async fn execute(
     state: &State,
     mut operation: Operation,
@@ -136,7 +136,7 @@ pub(super) async fn execute(
         return Ok(*refusal);
     }
     operation.cache_document(state);
-    // The name may also be in a comment or an alias: then they are loaded in vain, at the cost of one command.
+    // The name may also be in a comment or an alias: then the bookmarks are loaded in vain, at the cost of one command.
     if operation.request.query.contains("viewerHasBookmarked") {
         context.load_with_bookmarks();
     }
@@ -152,7 +152,7 @@ pub(super) async fn execute(
     };
     if operation.checked.kind == OperationType::Mutation {
         let (schema, charge) = (state.schema.clone(), charge.clone());
-        // The bill stays with the mutation, which is finished and charged even when its client no longer waits.
+        // The charge stays with the mutation, which is finished and charged even when its client no longer waits.
         let execution = async move { charge.meter().measure(schema::execute(&schema, request)).await };
         let executed = within(deadline, app.run_to_completion(execution)).await.map_err(|_| Error::OutcomeUnknown)?;
         count();

@@ -16,10 +16,10 @@ use serde_json::json;
 /// The path of the messages.
 pub(super) const PATH: &str = "/outbox.json";
 
-/// The number of messages that are shown.
-const SHOWN: usize = 20;
+/// The maximum number of messages that are shown.
+const MAX_MESSAGES: usize = 20;
 
-/// Headers by which a proxy says for whom it sends a request.
+/// Headers in which a proxy names the client of a request.
 const FORWARDED: [&str; 2] = ["forwarded", "x-forwarded-for"];
 
 /// Returns the newest messages, the newest first.
@@ -27,7 +27,7 @@ pub(super) async fn messages(Extract(state): Extract<State>, headers: HeaderMap)
     if !is_shown(&state, &headers) {
         return StatusCode::NOT_FOUND.into_response();
     }
-    let messages = match mail::newest_in_outbox(&state.app, SHOWN).await {
+    let messages = match mail::newest_in_outbox(&state.app, MAX_MESSAGES).await {
         Ok(messages) => messages,
         Err(error) => {
             tracing::warn!(?error, "the outbox cannot be read");

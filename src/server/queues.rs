@@ -20,7 +20,7 @@ struct AddressQueue {
     semaphore: Arc<Semaphore>,
 }
 
-/// Permission to run a long operation. The next operation of the address runs when it is dropped.
+/// Permission to run a long operation. When the permission is dropped, the next operation of the address runs.
 pub(super) struct QueuePermit {
     queues: Queues,
     network: Network,
@@ -42,7 +42,7 @@ impl Queues {
         }
         queue.length += 1;
         let semaphore = queue.semaphore.clone();
-        // Also leaves the queue when it is dropped while it waits.
+        // A permit that is dropped while it waits leaves the queue, too.
         let mut permit = QueuePermit { queues: self.clone(), network, permit: None };
         Some(async move {
             permit.permit = semaphore.acquire_owned().await.ok();
@@ -99,7 +99,7 @@ mod tests {
         let queues = Queues::default();
         let first = permit(&queues, ONE).await;
         let mut waiting: Vec<_> = (1..MAX_QUEUE).map(|_| Box::pin(queues.enqueue(ONE).expect("room in the queue"))).collect();
-        assert!(waiting.iter_mut().all(|it| it.as_mut().now_or_never().is_none()));
+        assert!(waiting.iter_mut().all(|permit| permit.as_mut().now_or_never().is_none()));
         assert!(queues.enqueue(ONE).is_none() && queues.enqueue(OTHER).is_some(), "the queue of another address is not full");
         drop(waiting.pop());
         drop(queues.enqueue(ONE).expect("the place of the abandoned operation"));

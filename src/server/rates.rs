@@ -25,8 +25,8 @@ pub(super) fn payer(request: &Request) -> Option<Subject> {
 }
 
 /// Charges a request, and calls `run` if the rate limit allows the request. Work beyond the estimate is charged afterwards. The headers
-/// of the response contain the rest of the limit.
-pub(super) async fn charged<F: Future<Output = Result<Response, RequestError>>>(
+/// of the response contain the remaining quota.
+pub(super) async fn charge_and_run<F: Future<Output = Result<Response, RequestError>>>(
     state: &State,
     media: Media,
     payer: Option<Subject>,
@@ -48,10 +48,10 @@ pub(super) async fn charged<F: Future<Output = Result<Response, RequestError>>>(
 
 fn with_headers(mut response: Response, limit: Limit, allowance: Allowance) -> Response {
     let (name, quota) = (limit.name(), allowance.quota);
-    let (full, window) = (quota.tokens(), quota.window() / 1_000);
-    let (remaining, whole) = (allowance.left, allowance.full_after().div_ceil(1_000));
-    set(response.headers_mut(), POLICY, &format!("\"{name}\";q={full};w={window}"));
-    set(response.headers_mut(), LIMIT, &format!("\"{name}\";r={remaining};t={whole}"));
+    let (tokens, window) = (quota.tokens(), quota.window() / 1_000);
+    let (remaining, full_after) = (allowance.left, allowance.full_after().div_ceil(1_000));
+    set(response.headers_mut(), POLICY, &format!("\"{name}\";q={tokens};w={window}"));
+    set(response.headers_mut(), LIMIT, &format!("\"{name}\";r={remaining};t={full_after}"));
     response
 }
 

@@ -45,13 +45,14 @@ pub(super) fn record_error_code(code: &str) {
     update(|record| record.outcome = Some(code.to_owned().into()));
 }
 
-/// Records the code of the first error of an executed operation, if there is one.
+/// Records the outcome of an executed operation: see [`outcome_of`].
 pub(super) fn record_response(response: &async_graphql::Response) {
     let outcome = outcome_of(response);
     update(|record| record.outcome = Some(outcome));
 }
 
-/// Returns the code of the first error of an executed operation, or [`crate::base::metrics::OK`].
+/// Returns the code of the first error of an executed operation, [`crate::base::metrics::OTHER`] if that error has no code, or
+/// [`crate::base::metrics::OK`].
 pub(super) fn outcome_of(response: &async_graphql::Response) -> Cow<'static, str> {
     let code = |error: &async_graphql::ServerError| match error.extensions.as_ref()?.get("code")? {
         async_graphql::Value::String(code) => Some(code.clone()),

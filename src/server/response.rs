@@ -112,7 +112,7 @@ pub(super) struct ExecutedResponse {
     response: async_graphql::Response,
     /// Whether nothing was executed: such a response has no `data`.
     pub(super) request_error: bool,
-    /// Whether it contains an internal error.
+    /// Whether the response contains an internal error.
     has_internal_error: bool,
 }
 
@@ -135,12 +135,13 @@ impl ExecutedResponse {
         serde_json::to_string(&self.response.errors).unwrap_or_else(|_| serialization_error().errors().to_string())
     }
 
-    /// Returns the response over HTTP. A request error has the status 400 where the media type allows it.
+    /// Returns the response over HTTP. A request error has the status 500 if it is internal, and else 400 where the media type allows it.
     pub(super) fn to_http(&self, media: Media) -> Response {
         self.to_http_with_body(media, self.json())
     }
 
-    /// Returns the response over HTTP. It counts as unread at `address` until it is read. The result of a mutation is sent in any case.
+    /// Returns the response over HTTP. A response that is not short counts as unread at `address` until it is read. The result of a mutation is sent
+    /// in any case.
     ///
     /// # Errors
     /// `UNREAD_RESPONSES`.
@@ -190,7 +191,7 @@ pub(super) fn respond(media: Media, id: &RequestId, response: async_graphql::Res
     ExecutedResponse::of(id, response).to_http(media)
 }
 
-/// Records an operation's response, and returns it over HTTP. It counts as unread until it is read.
+/// Records an operation's response, and returns it over HTTP. A response that is not short counts as unread until it is read.
 ///
 /// # Errors
 /// `UNREAD_RESPONSES`: the address has too many unread bytes.

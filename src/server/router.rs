@@ -25,10 +25,10 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-/// Responses up to this many bytes are not compressed: they fit two packets.
-const COMPRESS_ABOVE: u64 = 2 << 10;
+/// Responses with fewer bytes are not compressed: they fit two packets.
+const MIN_COMPRESSED_BYTES: u64 = 2 << 10;
 
-/// The state of the server, shared by all handlers: one reference count, since every request clones it several times on both cores.
+/// The state of the server, shared by all handlers. It is one reference, since every request clones the state several times.
 #[derive(Clone)]
 pub struct State(Arc<StateParts>);
 
@@ -115,7 +115,7 @@ pub fn router(state: State) -> Router {
     if state.edge.playground {
         router = router.merge(playground::routes());
     }
-    router = router.layer(CatchPanicLayer::custom(panicked));
+    router = router.layer(CatchPanicLayer::custom(panic_response));
     if !state.edge.cors_origins.are_none() {
         router = router.layer(cors(&state.edge.cors_origins));
     }
@@ -123,25 +123,25 @@ pub fn router(state: State) -> Router {
 }
 
 /// The response after a panic outside of resolvers. The panic hook has printed the message, which is not sent to clients.
-fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
+fn panic_response(_: Box<dyn std::any::Any + Send>) -> Response {
     tracing::error!("a request's handler panicked");
     (StatusCode::INTERNAL_SERVER_ERROR, "Internal server error.\n").into_response()
 }
 
-/// gzip and zstd, as fast as they go. A stream must not wait for a full block.
+/// Compresses with gzip and zstd at the fastest level. Streams are not compressed: an event must not wait for a full block.
 fn compression() -> CompressionLayer<impl Predicate> {
     let streams = NotForContentType::SSE.and(NotForContentType::const_new("multipart/mixed"));
-    let worth = SizeAbove::new(COMPRESS_ABOVE).and(streams).and(NotForContentType::IMAGES);
-    CompressionLayer::new().gzip(true).zstd(true).quality(CompressionLevel::Fastest).compress_when(worth)
+    let predicate = SizeAbove::new(MIN_COMPRESSED_BYTES).and(streams).and(NotForContentType::IMAGES);
+    CompressionLayer::new().gzip(true).zstd(true).quality(CompressionLevel::Fastest).compress_when(predicate)
 }
 
-/// CORS for pages of these origins. Never with credentials: sessions go in a header that no browser adds by itself.
+/// CORS for pages of these origins, without credentials: access tokens are sent in a header that no browser adds by itself.
 fn cors(allowed: &AllowedOrigins) -> CorsLayer {
-    let by_name = || {
+    let listed = || {
         let allowed = allowed.clone();
         AllowOrigin::predicate(move |origin, _| allowed.allows(origin))
     };
-    let origins = if allowed.allow_any() { AllowOrigin::any() } else { by_name() };
+    let origins = if allowed.allow_any() { AllowOrigin::any() } else { listed() };
     let rate_limit_headers = ["ratelimit", "ratelimit-policy"].map(HeaderName::from_static);
     let preflight = HeaderName::from_static("graphql-require-preflight");
     let graphql_request =

@@ -110,8 +110,8 @@ impl<S: EventStreamSource> ResponseStream<S> {
         slot: impl Into<Option<LiveSlot>>,
         reader: Arc<ResponseReader>,
     ) -> Self {
-        let every = state.edge.live.keep_alive;
-        let mut keep_alive = interval_at(Instant::now() + every, every);
+        let period = state.edge.live.keep_alive;
+        let mut keep_alive = interval_at(Instant::now() + period, period);
         keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let session_ended = viewer.cloned().map(|viewer| {
             let app = state.app.clone();

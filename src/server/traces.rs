@@ -37,7 +37,7 @@ impl Traces {
     ///
     /// # Errors
     /// Fails when the certificates of the system cannot be read, or an environment variable is invalid.
-    pub fn to(endpoint: &Endpoint) -> anyhow::Result<Self> {
+    pub fn new(endpoint: &Endpoint) -> anyhow::Result<Self> {
         // An error means that a crypto provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let connector = HttpsConnectorBuilder::new().with_native_roots()?.https_or_http().enable_http1().build();

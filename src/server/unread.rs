@@ -46,7 +46,8 @@ pub(super) struct ResponseReader {
 #[derive(Default)]
 struct Balance {
     bytes: usize,
-    /// Its bytes do not count in the total any more. The total changes only while the balance is locked.
+    /// Whether the reader was disconnected: its bytes do not count in the total any more. The reader's part of the total changes only while the
+    /// balance is locked.
     is_disconnected: bool,
 }
 
@@ -137,7 +138,7 @@ impl ResponseReader {
     /// Reserves the bytes of a response.
     ///
     /// # Errors
-    /// `UNREAD_RESPONSES` if they exceed the limit of the address.
+    /// `UNREAD_RESPONSES` if they exceed the limit of the address, or the reader was disconnected.
     pub(super) fn reserve(self: &Arc<Self>, bytes: usize) -> Result<UnreadBytes, RequestError> {
         let is_over = {
             let balance = self.balance();
@@ -250,23 +251,23 @@ impl UnreadResponses {
 mod tests {
     use super::*;
 
-    fn at(text: &str) -> Option<IpAddr> {
+    fn ip(text: &str) -> Option<IpAddr> {
         Some(text.parse().expect("an address"))
     }
 
     #[tokio::test]
     async fn unread_bytes_of_an_address_are_bounded_until_they_are_written() {
         let all = UnreadResponses::bounded(100, 1_000).await;
-        let (one, same, other) = (all.reader(at("2001:db8::1")), all.reader(at("2001:db8::2")), all.reader(at("192.0.2.1")));
+        let (one, same, other) = (all.reader(ip("2001:db8::1")), all.reader(ip("2001:db8::2")), all.reader(ip("192.0.2.1")));
         let reserved = one.reserve(150).expect("one response is never too large");
-        assert!(same.reserve(1).is_err() && all.check(at("2001:db8::3")).is_err(), "a /64 is one address");
-        assert!(other.reserve(60).is_ok() && all.check(at("192.0.2.1")).is_ok());
+        assert!(same.reserve(1).is_err() && all.check(ip("2001:db8::3")).is_err(), "a /64 is one address");
+        assert!(other.reserve(60).is_ok() && all.check(ip("192.0.2.1")).is_ok());
         let bytes = reserved.wrap("x".repeat(150));
         let part = bytes.slice(149..);
         drop(bytes);
         assert!(same.reserve(1).is_err(), "a part of it is not written yet");
         drop(part);
-        assert!(same.reserve(1).is_ok() && all.check(at("2001:db8::3")).is_ok());
+        assert!(same.reserve(1).is_ok() && all.check(ip("2001:db8::3")).is_ok());
         assert_eq!(all.0.total.load(Ordering::Relaxed), 0);
         drop((one, same, other));
         assert!(all.0.readers().is_empty(), "readers without unread bytes are removed");
@@ -275,7 +276,7 @@ mod tests {
     #[tokio::test]
     async fn results_of_mutations_exceed_the_limit() {
         let all = UnreadResponses::bounded(100, 1_000).await;
-        let reader = all.reader(at("192.0.2.1"));
+        let reader = all.reader(ip("192.0.2.1"));
         let reserved = [reader.reserve_unbounded(100), reader.reserve_unbounded(100)];
         assert!(reader.reserve(1).is_err());
         drop(reserved);
@@ -285,14 +286,14 @@ mod tests {
     #[tokio::test]
     async fn the_address_with_the_most_unread_bytes_is_disconnected() {
         let all = UnreadResponses::bounded(100, 250).await;
-        let readers = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| all.reader(at(address)));
+        let readers = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| all.reader(ip(address)));
         let reserved = [readers[0].reserve(90), readers[1].reserve(100), readers[2].reserve(50)]
             .map(|reserved| reserved.expect("it fits the limit of the address"));
-        let newcomer = all.reader(at("192.0.2.4")).reserve(20).expect("other addresses are not refused");
+        let newcomer = all.reader(ip("192.0.2.4")).reserve(20).expect("other addresses are not refused");
         let disconnected = readers.each_ref().map(|reader| reader.disconnected().is_cancelled());
         assert_eq!((disconnected, all.0.total.load(Ordering::Relaxed)), ([false, true, false], 160));
         assert!(readers[1].reserve(1).is_err(), "its connections are being closed");
-        assert!(all.reader(at("192.0.2.2")).reserve(1).is_ok(), "a new connection of the address starts at zero");
+        assert!(all.reader(ip("192.0.2.2")).reserve(1).is_ok(), "a new connection of the address starts at zero");
         drop((reserved, newcomer));
         assert_eq!(all.0.total.load(Ordering::Relaxed), 0);
     }

@@ -19,7 +19,7 @@ pub(super) struct Manifest {
     format: u64,
     /// The version of the program that made the backup.
     waxwing: String,
-    /// The version of the store, as `migrations` counts them.
+    /// The version of the store (`cli::migrations`).
     pub(super) store_version: u64,
     made_at: String,
     /// A file for each primary.

@@ -44,20 +44,20 @@ pub(super) struct BackupOptions {
 }
 
 pub(super) async fn run(options: BackupOptions) -> anyhow::Result<ExitCode> {
-    let at = StorageOptions { allow_volatile: true, ..options.storage };
-    at.require_store()?;
+    let storage_options = StorageOptions { allow_volatile: true, ..options.storage };
+    storage_options.require_store()?;
     // Without a slash at the end, since a suffix is appended to the name.
     let folder: PathBuf = options.folder.components().collect();
     if folder.exists() {
         bail!("{} already exists: name a new folder", folder.display());
     }
     let stop = on_signal().context("signals cannot be listened to")?;
-    let storage = unless_stopped(&stop, Storage::open(&at, Timing::for_bulk_work())).await?;
-    let made = make(&storage.db, &folder, &stop).await;
+    let storage = unless_stopped(&stop, Storage::open(&storage_options, Timing::for_bulk_work())).await?;
+    let manifest = make(&storage.db, &folder, &stop).await;
     storage.close().await;
-    let bytes: u64 = made?.nodes.iter().map(|node| node.bytes).sum();
+    let bytes: u64 = manifest?.nodes.iter().map(|node| node.bytes).sum();
     println!("{} has {bytes} bytes.", folder.display());
-    if options.check { restore::check(&folder, at.redis_server, &stop).await } else { Ok(ExitCode::SUCCESS) }
+    if options.check { restore::check(&folder, storage_options.redis_server, &stop).await } else { Ok(ExitCode::SUCCESS) }
 }
 
 /// Runs `work` until it is complete, or fails when a signal arrives, so that an unfinished folder is removed.
@@ -65,7 +65,7 @@ async fn unless_stopped<T>(stop: &CancellationToken, work: impl Future<Output = 
     stop.run_until_cancelled(work).await.unwrap_or_else(|| Err(anyhow::anyhow!("interrupted")))
 }
 
-/// Creates the folder under another name, and renames it when it is complete.
+/// Creates the backup in a folder with a temporary name, and renames the folder when the backup is complete.
 async fn make(db: &Db, folder: &Path, stop: &CancellationToken) -> anyhow::Result<Manifest> {
     let unfinished = restore::unfinished_path(folder);
     DirBuilder::new().mode(0o700).create(&unfinished).with_context(|| {
@@ -74,13 +74,13 @@ async fn make(db: &Db, folder: &Path, stop: &CancellationToken) -> anyhow::Resul
             unfinished.display()
         )
     })?;
-    let made = unless_stopped(stop, fill(db, &unfinished)).await;
-    let made =
-        made.and_then(|manifest| fs::rename(&unfinished, folder).map(|()| manifest).context("the folder cannot be renamed"));
-    if made.is_err() {
+    let result = unless_stopped(stop, fill(db, &unfinished)).await;
+    let result =
+        result.and_then(|manifest| fs::rename(&unfinished, folder).map(|()| manifest).context("the folder cannot be renamed"));
+    if result.is_err() {
         fs::remove_dir_all(&unfinished).ok();
     }
-    made
+    result
 }
 
 async fn fill(db: &Db, folder: &Path) -> anyhow::Result<Manifest> {
@@ -109,9 +109,9 @@ async fn copy(address: &Address, folder: &Path, name: String, bar: &ProgressBar,
         bar.set_position(all.fetch_add(bytes - before, Ordering::Relaxed) + bytes - before);
         before = bytes;
     };
-    let done = download(address, &mut file, on_progress).await.with_context(|| format!("{name} cannot be copied"))?;
+    let received = download(address, &mut file, on_progress).await.with_context(|| format!("{name} cannot be copied"))?;
     file.sync_all()?;
-    Ok(NodeCopy { file: name, bytes: done.bytes, sha256: done.sha256 })
+    Ok(NodeCopy { file: name, bytes: received.bytes, sha256: received.sha256 })
 }
 
 fn progress() -> ProgressBar {

@@ -1,4 +1,4 @@
-//! `waxwing restore`: makes a store of a backup, migrates it, completes the changes in progress, and checks it.
+//! `waxwing restore`: restores a store from a backup, migrates the store, completes the changes in progress, and checks the store.
 
 use super::manifest::Manifest;
 use super::unless_stopped;
@@ -62,20 +62,20 @@ pub(in crate::cli) async fn run(options: RestoreOptions) -> anyhow::Result<ExitC
 pub(super) async fn check(backup: &Path, redis_server: Option<PathBuf>, stop: &CancellationToken) -> anyhow::Result<ExitCode> {
     let manifest = Manifest::read(backup)?;
     let scratch = TempFolder::new()?;
-    let at =
+    let storage_options =
         StorageOptions { redis: None, data_dir: scratch.0.join("data"), redis_server, redis_memory: None, allow_volatile: true };
-    into_folder(&manifest.files(backup), &at, Config::default(), stop).await
+    into_folder(&manifest.files(backup), &storage_options, Config::default(), stop).await
 }
 
-/// Creates a data folder under another name, and renames it when it is complete.
+/// Restores into a data folder with a temporary name, and renames the folder when the store is complete.
 async fn into_folder(
     files: &[PathBuf],
-    at: &StorageOptions,
+    storage_options: &StorageOptions,
     config: Config,
     stop: &CancellationToken,
 ) -> anyhow::Result<ExitCode> {
     // Without a slash at the end, since a suffix is appended to the name.
-    let data: PathBuf = std::path::absolute(&at.data_dir)?.components().collect();
+    let data: PathBuf = std::path::absolute(&storage_options.data_dir)?.components().collect();
     if !is_free_folder(&data).with_context(|| data.display().to_string())? {
         bail!("{} is not empty: a backup is restored into an empty or a new folder", data.display());
     }
@@ -85,7 +85,7 @@ async fn into_folder(
     if unfinished.exists() {
         bail!("{} exists: another restore is running or was interrupted. Remove it and try again", unfinished.display());
     }
-    let unfinished_storage = StorageOptions { data_dir: unfinished.clone(), ..at.clone() };
+    let unfinished_storage = StorageOptions { data_dir: unfinished.clone(), ..storage_options.clone() };
     let code = match fill_folder(files, &unfinished_storage, config, stop).await {
         Ok(code) => code,
         Err(error) => {
@@ -116,34 +116,34 @@ fn move_up(from: &Path, to: &Path) -> std::io::Result<()> {
 
 async fn fill_folder(
     files: &[PathBuf],
-    at: &StorageOptions,
+    storage_options: &StorageOptions,
     config: Config,
     stop: &CancellationToken,
 ) -> anyhow::Result<ExitCode> {
-    // The data of one server is used as a data folder. That of several servers is copied into one.
+    // The file of a single server becomes the data folder. The files of several servers are copied into one store.
     if let [file] = files {
-        if let Some(parent) = at.data_dir.parent() {
+        if let Some(parent) = storage_options.data_dir.parent() {
             fs::create_dir_all(parent)?;
         }
-        write_data_folder(file, &at.data_dir).with_context(|| at.data_dir.display().to_string())?;
+        write_data_folder(file, &storage_options.data_dir).with_context(|| storage_options.data_dir.display().to_string())?;
     }
-    let storage = unless_stopped(stop, Storage::open(at, Timing::for_bulk_work())).await?;
+    let storage = unless_stopped(stop, Storage::open(storage_options, Timing::for_bulk_work())).await?;
     let filled = match files {
         [_] => Ok(()),
-        files => copy_all(files, &storage.db, at.redis_server.clone(), stop).await,
+        files => copy_all(files, &storage.db, storage_options.redis_server.clone(), stop).await,
     };
     finish(storage, filled, config, stop).await
 }
 
 async fn into_redis(
     files: &[PathBuf],
-    at: &StorageOptions,
+    storage_options: &StorageOptions,
     config: Config,
     stop: &CancellationToken,
 ) -> anyhow::Result<ExitCode> {
-    let storage = unless_stopped(stop, Storage::open(at, Timing::for_bulk_work())).await?;
+    let storage = unless_stopped(stop, Storage::open(storage_options, Timing::for_bulk_work())).await?;
     let filled = match storage.db.size().await {
-        Ok(0) => copy_all(files, &storage.db, at.redis_server.clone(), stop)
+        Ok(0) => copy_all(files, &storage.db, storage_options.redis_server.clone(), stop)
             .await
             .context("this Redis has a part of the backup: empty it"),
         Ok(_) => Err(anyhow::anyhow!("this Redis is not empty: a backup is restored into an empty one")),
@@ -158,14 +158,14 @@ async fn copy_all(files: &[PathBuf], to: &Db, redis_server: Option<PathBuf>, sto
         let scratch = TempFolder::new()?;
         let data_dir = scratch.0.join("data");
         write_data_folder(file, &data_dir)?;
-        let at = StorageOptions {
+        let storage_options = StorageOptions {
             redis: None,
             data_dir,
             redis_server: redis_server.clone(),
             redis_memory: None,
             allow_volatile: true,
         };
-        let from = unless_stopped(stop, Storage::open(&at, Timing::for_bulk_work())).await?;
+        let from = unless_stopped(stop, Storage::open(&storage_options, Timing::for_bulk_work())).await?;
         let bar = crate::cli::fsck::command::progress(from.db.size().await?);
         let copying = copy_into(&from.db, to, |keys| bar.set_position(keys));
         let copied = unless_stopped(stop, async { Ok(copying.await?) }).await;
@@ -183,7 +183,7 @@ async fn finish(
     config: Config,
     stop: &CancellationToken,
 ) -> anyhow::Result<ExitCode> {
-    // The servers of the store decide what they keep.
+    // A restore trims no chats: the limits of the servers decide which messages are kept.
     let config = Config { messages_kept: Config::ALL_MESSAGES, messages_days_after_seen: None, ..config };
     let app = App::new(storage.db.clone(), Clock::System, config);
     let finished = async {

@@ -11,45 +11,45 @@ use std::process::ExitCode;
 
 /// Prints every option of `serve` with its value, or all errors.
 pub(super) fn run(command: &Command, path: Option<&Path>) -> anyhow::Result<ExitCode> {
-    let (file, mut wrong) = match path.map(File::read).transpose() {
+    let (file, mut errors) = match path.map(File::read).transpose() {
         Ok(file) => (file, Vec::new()),
-        Err(wrong) => (None, wrong),
+        Err(errors) => (None, errors),
     };
-    let (apply_file, warnings) = match &file {
-        Some(file) => apply_file(command.clone(), file, SERVE).unwrap_or_else(|also| {
-            wrong.extend(also);
+    let (configured_command, warnings) = match &file {
+        Some(file) => apply_file(command.clone(), file, SERVE).unwrap_or_else(|more| {
+            errors.extend(more);
             (command.clone(), Vec::new())
         }),
         None => (command.clone(), Vec::new()),
     };
     let known = OptionSet::of(command);
-    wrong.extend(known.of_command(SERVE).filter_map(|option| wrong_variable(command, option)));
-    if wrong.is_empty() {
+    errors.extend(known.of_command(SERVE).filter_map(|option| variable_error(command, option)));
+    if errors.is_empty() {
         // Each value is valid. Now all of them together, as `serve` parses them.
-        match with_former_variables(apply_file).try_get_matches_from(["waxwing", SERVE]) {
+        match with_former_variables(configured_command).try_get_matches_from(["waxwing", SERVE]) {
             Ok(matches) => {
-                wrong.extend(startup_problems(&matches));
-                if wrong.is_empty() {
+                errors.extend(startup_problems(&matches));
+                if errors.is_empty() {
                     print(&known, file.as_ref(), &matches);
                 }
             }
-            Err(error) => wrong.push(error.to_string().trim().to_owned()),
+            Err(error) => errors.push(error.to_string().trim().to_owned()),
         }
     }
     for warning in warnings.into_iter().chain(unknown_variables(&known)) {
         eprintln!("warning: {warning}");
     }
-    for error in &wrong {
+    for error in &errors {
         eprintln!("error: {error}");
     }
-    Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Clap's error about the variable of an option, without other options.
-fn wrong_variable(command: &Command, option: &Arg) -> Option<String> {
+fn variable_error(command: &Command, option: &Arg) -> Option<String> {
     let variable = option.get_env().filter(|name| std::env::var_os(name).is_some())?.to_owned();
-    let (own, name) = (option.get_id().clone(), variable.to_string_lossy().into_owned());
-    let keep = |other: Arg| if *other.get_id() == own { other } else { other.env(None::<&'static str>) };
+    let (id, name) = (option.get_id().clone(), variable.to_string_lossy().into_owned());
+    let keep = |other: Arg| if *other.get_id() == id { other } else { other.env(None::<&'static str>) };
     let alone = command.clone().mut_args(keep).mut_subcommands(|part| part.mut_args(keep));
     let error = alone.try_get_matches_from(["waxwing", SERVE]).err()?;
     Some(format!("{name}: {}", options::describe_error(&error, option)))
@@ -63,14 +63,15 @@ fn startup_problems(matches: &ArgMatches) -> Vec<String> {
     }
 }
 
-/// Variables with our prefix that no option reads. They are not errors: container runtimes derive such names from those of services.
+/// Warnings about variables with the prefix `WAXWING_` that no option reads. They are no errors: container runtimes derive such names from names of
+/// services.
 fn unknown_variables(known: &OptionSet) -> Vec<String> {
     let is_former = |name: &str| RENAMED.iter().any(|(former, _)| variable_of(former) == name);
     let has_option = |name: &str| known.all().any(|(_, option)| option.get_env().is_some_and(|variable| variable == name));
     let is_known = |name: &str| has_option(name) || is_former(name);
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    let strange = names.filter(|name| name.starts_with("WAXWING_") && name != "WAXWING_CONFIG" && !is_known(name));
-    let mut warnings: Vec<String> = strange.map(|name| format!("no option reads the variable {name}")).collect();
+    let unknown = names.filter(|name| name.starts_with("WAXWING_") && name != "WAXWING_CONFIG" && !is_known(name));
+    let mut warnings: Vec<String> = unknown.map(|name| format!("no option reads the variable {name}")).collect();
     warnings.sort();
     warnings
 }
@@ -88,7 +89,8 @@ fn print(known: &OptionSet, file: Option<&File>, matches: &ArgMatches) {
 fn line(option: &Arg, file: Option<&File>, matches: &ArgMatches) -> (String, String) {
     let name = option.get_long().unwrap_or_default();
     let values = super::example::values(option, matches);
-    let in_file = file.and_then(|file| file.settings.iter().find(|setting| setting.key == name).map(|it| (file, it.line)));
+    let in_file =
+        file.and_then(|file| file.settings.iter().find(|setting| setting.key == name).map(|setting| (file, setting.line)));
     let source = match (matches.value_source(option.get_id().as_str()), in_file) {
         (Some(ValueSource::EnvVariable), _) => option.get_env().unwrap_or_default().to_string_lossy().into_owned(),
         _ if former_variable(name).is_some() => former_variable(name).unwrap_or_default().0,

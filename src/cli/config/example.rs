@@ -20,10 +20,10 @@ pub(super) fn text(command: &Command) -> String {
     let mut text = HEAD.to_owned();
     let mut heading = None;
     for option in options.of_command(SERVE) {
-        let own = option.get_help_heading().unwrap_or("Serving");
-        if heading != Some(own) {
-            let _ = write!(text, "\n# ==== {own} ====\n");
-            heading = Some(own);
+        let option_heading = option.get_help_heading().unwrap_or("Serving");
+        if heading != Some(option_heading) {
+            let _ = write!(text, "\n# ==== {option_heading} ====\n");
+            heading = Some(option_heading);
         }
         describe(&mut text, option);
     }
@@ -33,16 +33,16 @@ pub(super) fn text(command: &Command) -> String {
 fn describe(text: &mut String, option: &Arg) {
     let help = option.get_long_help().or_else(|| option.get_help()).map(ToString::to_string).unwrap_or_default();
     text.push('\n');
-    let end = if help.ends_with(['.', '`']) { "" } else { "." }; // clap takes it away.
-    for line in wrapped(&format!("{help}{end}"), 110) {
+    let end = if help.ends_with(['.', '`']) { "" } else { "." }; // clap removes the full stop.
+    for line in wrap(&format!("{help}{end}"), 110) {
         let _ = writeln!(text, "# {line}");
     }
     if let Some(variable) = option.get_env() {
         let _ = writeln!(text, "# Variable: {}.", variable.to_string_lossy());
     }
-    let fitting: Vec<String> = option.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
-    if !fitting.is_empty() && !is_switch(option) {
-        let _ = writeln!(text, "# One of: {}.", fitting.join(", "));
+    let possible: Vec<String> = option.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    if !possible.is_empty() && !is_switch(option) {
+        let _ = writeln!(text, "# One of: {}.", possible.join(", "));
     }
     let name = option.get_long().unwrap_or_default();
     let value = match option.get_default_values() {
@@ -53,32 +53,32 @@ fn describe(text: &mut String, option: &Arg) {
             let form = if is_number(option) { form.to_owned() } else { format!("\"{form}\"") };
             if is_list(option) { format!("[{form}]") } else { form }
         }
-        defaults => written(option, defaults.iter().map(|value| value.as_os_str())),
+        defaults => format_values(option, defaults.iter().map(|value| value.as_os_str())),
     };
     let _ = writeln!(text, "#{name} = {value}");
 }
 
-/// The value of an option as TOML; `None` if it is not set.
+/// The value of an option as TOML; `None` if the option is not set.
 pub(super) fn values(option: &Arg, matches: &ArgMatches) -> Option<String> {
     let id = option.get_id().as_str();
     if is_switch(option) {
         return matches.try_get_one::<bool>(id).ok().flatten().map(ToString::to_string);
     }
     let raw = matches.try_get_raw(id).ok().flatten()?;
-    Some(written(option, raw))
+    Some(format_values(option, raw))
 }
 
-fn written<'a>(option: &Arg, values: impl Iterator<Item = &'a OsStr>) -> String {
-    let one = |value: &OsStr| match (value.to_string_lossy(), is_number(option) || is_switch(option)) {
+fn format_values<'a>(option: &Arg, values: impl Iterator<Item = &'a OsStr>) -> String {
+    let format_value = |value: &OsStr| match (value.to_string_lossy(), is_number(option) || is_switch(option)) {
         (value, true) => value.into_owned(),
-        (value, false) => quoted(&value),
+        (value, false) => quote(&value),
     };
-    let values: Vec<String> = values.map(one).collect();
+    let values: Vec<String> = values.map(format_value).collect();
     if is_list(option) { format!("[{}]", values.join(", ")) } else { values.join(", ") }
 }
 
 /// A TOML string on one line.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     let escape = |character: char| match character {
         '"' | '\\' => format!("\\{character}"),
         control if control.is_control() => format!("\\u{:04X}", u32::from(control)),
@@ -88,7 +88,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Breaks a text into lines at its spaces.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {
         let mut line = String::new();

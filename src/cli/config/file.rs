@@ -8,10 +8,10 @@ use toml::de::{DeTable, DeValue};
 /// A parsed TOML file.
 pub(super) struct File {
     pub(super) path: PathBuf,
-    /// In the order of their lines.
+    /// The settings, in the order of their lines.
     pub(super) settings: Vec<Setting>,
     /// Whether every user of the machine can read it.
-    pub(super) open_to_others: bool,
+    pub(super) is_world_readable: bool,
 }
 
 /// A key with its value.
@@ -21,7 +21,7 @@ pub(super) struct Setting {
     pub(super) value: Value,
 }
 
-/// A value, without the type of an option.
+/// A TOML value, which is not yet checked against the type of its option.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Text(String),
@@ -38,16 +38,16 @@ impl File {
     /// Reads a file.
     ///
     /// # Errors
-    /// All syntax errors, a sentence each with its line. Never the text itself: it may contain a password.
+    /// All syntax errors, a sentence each with its line. They never repeat the text, which may contain a password.
     pub(super) fn read(path: &Path) -> Result<Self, Vec<String>> {
-        let unread = |error| vec![format!("{}: {error}", path.display())];
-        let text = std::fs::read_to_string(path).map_err(unread)?;
-        let mode = std::fs::metadata(path).map_err(unread)?.permissions().mode();
-        let settings = parse(&text).map_err(|wrong| {
-            let place = |(line, problem)| format!("{}:{line}: {problem}", path.display());
-            wrong.into_iter().map(place).collect::<Vec<_>>()
+        let file_error = |error| vec![format!("{}: {error}", path.display())];
+        let text = std::fs::read_to_string(path).map_err(file_error)?;
+        let mode = std::fs::metadata(path).map_err(file_error)?.permissions().mode();
+        let settings = parse(&text).map_err(|errors| {
+            let describe = |(line, problem)| format!("{}:{line}: {problem}", path.display());
+            errors.into_iter().map(describe).collect::<Vec<_>>()
         })?;
-        Ok(Self { path: path.to_owned(), settings, open_to_others: mode & 0o004 != 0 })
+        Ok(Self { path: path.to_owned(), settings, is_world_readable: mode & 0o004 != 0 })
     }
 }
 
@@ -68,7 +68,7 @@ fn parse(text: &str) -> Result<Vec<Setting>, Vec<(usize, String)>> {
     Ok(settings)
 }
 
-/// The name of an option that may have its former name in the file.
+/// The current name of an option, of which the file may have the former name.
 fn current_name(key: String) -> String {
     let renamed = super::RENAMED.into_iter().find(|(former, _)| *former == key);
     renamed.map_or(key, |(_, name)| name.to_owned())
@@ -115,7 +115,7 @@ mod tests {
 
     fn keys(text: &str) -> Vec<(usize, String, Value)> {
         let settings = parse(text).unwrap_or_else(|wrong| panic!("{wrong:?}"));
-        settings.into_iter().map(|it| (it.line, it.key, it.value)).collect()
+        settings.into_iter().map(|setting| (setting.line, setting.key, setting.value)).collect()
     }
 
     #[test]

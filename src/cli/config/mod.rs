@@ -65,7 +65,7 @@ pub(super) struct ParsedConfiguration {
     pub(super) warnings: Vec<String>,
 }
 
-/// Reads the command line, and the configuration file that it or the environment names. Exits where clap does: after a help
+/// Reads the command line, and the configuration file that the command line or the environment names. Exits where clap does: after a help
 /// text, and when the command line is wrong.
 ///
 /// # Errors
@@ -74,7 +74,7 @@ pub(super) fn read(command: Command, line: Vec<OsString>) -> anyhow::Result<Pars
     // Errors of the command line are reported by the second parsing. Help texts show the built-in defaults.
     let early = command.clone().ignore_errors(true).try_get_matches_from(&line).ok();
     let command_name = early.as_ref().and_then(ArgMatches::subcommand).map_or(SERVE, |(name, _)| name).to_owned();
-    let path = early.as_ref().and_then(named).filter(|_| command_name != COMMAND);
+    let path = early.as_ref().and_then(file_path).filter(|_| command_name != COMMAND);
     let Some(path) = path else { return Ok(ParsedConfiguration { matches: matches_of(command, line), warnings: Vec::new() }) };
     let (command, warnings) = File::read(&path)
         .and_then(|file| apply_file(command, &file, &command_name))
@@ -107,8 +107,8 @@ fn with_former_variables(command: Command) -> Command {
     })
 }
 
-/// The file that a command line names, before its command or after it.
-fn named(matches: &ArgMatches) -> Option<PathBuf> {
+/// The path of the configuration file that a command line names before or after its command.
+fn file_path(matches: &ArgMatches) -> Option<PathBuf> {
     let at_command = matches.subcommand().and_then(|(_, matches)| matches.try_get_one::<PathBuf>(OPTION).ok().flatten());
     at_command.or_else(|| matches.try_get_one(OPTION).ok().flatten()).cloned()
 }
@@ -121,7 +121,7 @@ fn apply_file(command: Command, file: &File, command_name: &str) -> Result<(Comm
         let place = format!("{}:{}", file.path.display(), setting.line);
         match options.words(&setting.key, &setting.value, command_name) {
             Ok(words) => {
-                if file.open_to_others && contains_secret(&options, &setting.key, &words, command_name) {
+                if file.is_world_readable && contains_secret(&options, &setting.key, &words, command_name) {
                     warnings.push(format!("{place}: `{}` is secret, and every user may read this file", setting.key));
                 }
                 command = with_default(command, &setting.key, &words);
@@ -181,7 +181,7 @@ mod tests {
     /// The options that result from this file and this command line.
     fn parsed(settings: &[(&str, Value)], line: &[&str]) -> Result<ArgMatches, Vec<String>> {
         let setting = |(key, value): &(&str, Value)| Setting { key: (*key).to_owned(), line: 1, value: value.clone() };
-        let file = File { path: "f".into(), settings: settings.iter().map(setting).collect(), open_to_others: false };
+        let file = File { path: "f".into(), settings: settings.iter().map(setting).collect(), is_world_readable: false };
         let (command, _) = apply_file(command(), &file, SERVE)?;
         let matches =
             command.try_get_matches_from([&["waxwing", "serve"], line].concat()).map_err(|error| vec![error.to_string()])?;

@@ -58,15 +58,15 @@ impl OptionSet {
 
     /// The option of this name, preferably of the command in use.
     pub(super) fn definition(&self, key: &str, command_name: &str) -> Option<(Option<&str>, &Arg)> {
-        let named = || self.all().filter(|(_, option)| option.get_long() == Some(key));
-        named().find(|(command, _)| command.is_none_or(|name| name == command_name)).or_else(|| named().next())
+        let candidates = || self.all().filter(|(_, option)| option.get_long() == Some(key));
+        candidates().find(|(command, _)| command.is_none_or(|name| name == command_name)).or_else(|| candidates().next())
     }
 
     fn unknown(&self, key: &str) -> String {
         if key == super::OPTION {
             return format!("`{key}` cannot be set in a file");
         }
-        // clap suggests the most similar option of a command: this one has the options of all commands.
+        // clap suggests the most similar option of a command. This command has the options of all commands.
         let mut all = Command::new("all").no_binary_name(true).disable_help_flag(true);
         for (_, option) in &self.all {
             let name = option.get_long().unwrap_or_default().to_owned();
@@ -74,8 +74,8 @@ impl OptionSet {
                 all = all.arg(Arg::new(name.clone()).long(name));
             }
         }
-        let meant = all.try_get_matches_from([format!("--{key}")]).err();
-        match meant.as_ref().and_then(|error| error.get(ContextKind::SuggestedArg)) {
+        let error = all.try_get_matches_from([format!("--{key}")]).err();
+        match error.as_ref().and_then(|error| error.get(ContextKind::SuggestedArg)) {
             Some(ContextValue::String(name)) => {
                 format!("`{key}` is not an option. Did you mean `{}`?", name.trim_start_matches('-'))
             }
@@ -86,8 +86,8 @@ impl OptionSet {
     /// Parses the words with clap, without other options.
     fn probe(&self, command: &str, option: &Arg, words: &[String]) -> Result<(), String> {
         let parser = self.command.find_subcommand(command).cloned().unwrap_or_default().mut_args(without_variable);
-        let has_it = parser.get_arguments().any(|other| other.get_long() == option.get_long());
-        let parser = if has_it { parser } else { parser.arg(option.clone()) }; // A global option.
+        let has_option = parser.get_arguments().any(|other| other.get_long() == option.get_long());
+        let parser = if has_option { parser } else { parser.arg(option.clone()) }; // A global option.
         let parser = super::with_default(parser, option.get_long().unwrap_or_default(), words);
         match parser.no_binary_name(true).try_get_matches_from(std::iter::empty::<String>()) {
             Err(error) if !matches!(error.kind(), ErrorKind::MissingRequiredArgument) => Err(describe_error(&error, option)),
@@ -159,8 +159,8 @@ fn is_any(option: &Arg, types: &[TypeId]) -> bool {
 
 /// The options of a command that a file can set.
 fn settable(command: &Command) -> impl Iterator<Item = &Arg> {
-    let own = ["help", "version", super::OPTION];
-    command.get_arguments().filter(move |option| option.get_long().is_some_and(|name| !own.contains(&name)))
+    let excluded = ["help", "version", super::OPTION];
+    command.get_arguments().filter(move |option| option.get_long().is_some_and(|name| !excluded.contains(&name)))
 }
 
 /// Converts a value to words; fails with the expected kind of value.

@@ -79,7 +79,7 @@ fn description(option: &Arg) -> String {
     let help = option.get_long_help().or_else(|| option.get_help()).map(ToString::to_string).unwrap_or_default();
     let mut text = help.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
     if !text.ends_with(['.', '`']) {
-        text.push('.'); // clap takes it away.
+        text.push('.'); // clap removes the full stop.
     }
     let values: Vec<_> = option.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
     if values.len() > 1 && !is_switch(option) {

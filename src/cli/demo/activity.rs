@@ -18,18 +18,18 @@ use rust_decimal::Decimal;
 use std::sync::Arc;
 
 /// The number of latest statuses that get comments.
-const COMMENTED: usize = 15;
+const COMMENTED_STATUSES: usize = 15;
 /// Keywords of the campaign: other pages do not show it.
 const KEYWORDS: [&str; 2] = ["birds", "berries"];
 
-/// Creates everything, unless it exists.
+/// Creates the activity, unless the website exists.
 pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
     let ada = account(data, LOGIN)?;
     if ads::count_websites(app, ada).await? > 0 {
         return Ok(());
     }
     let mut random = RandomNumbers::new(7);
-    let latest = data.statuses.iter().rev().take(COMMENTED);
+    let latest = data.statuses.iter().rev().take(COMMENTED_STATUSES);
     for (index, (_, status)) in latest.enumerate() {
         add_comments(app, data, &mut random, index, status.id).await?;
     }
@@ -44,7 +44,7 @@ pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
     unwrap_outcome(ads::register(app, ada, website).await).map(drop)
 }
 
-/// Adds two to five comments to a status, with votes. Some are replies to the one before.
+/// Adds two to five comments to a status, with votes. Some reply to the comment before.
 async fn add_comments(
     app: &App,
     data: &Dataset,
@@ -119,7 +119,7 @@ fn loaders(app: &App) -> Arc<Loaders> {
     Request::new(app.clone(), None, None, None).loaders()
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "what every input takes")]
+#[allow(clippy::unnecessary_wraps, reason = "the type of idempotency keys in every input")]
 pub(super) fn key(name: &str) -> Option<String> {
     Some(format!("demo-{name}"))
 }

@@ -23,7 +23,7 @@ struct SampleChat {
     texts: &'static [(&'static str, &'static str)],
 }
 
-/// In the order of their activity. The demo's account follows all starters except the first, whose chat is a request.
+/// The chats in the order of their activity, the oldest first. The demo's account follows all starters except the first, whose chat is a request.
 const CHATS: [SampleChat; 3] = [
     SampleChat { starter: "chiara", group: None, texts: &[("chiara", "Hello Ada! May I name a loaf after your waxwings?")] },
     SampleChat {
@@ -47,7 +47,7 @@ const CHATS: [SampleChat; 3] = [
     },
 ];
 
-/// Creates the chats, or what is missing of them.
+/// Creates the chats and messages that do not exist yet.
 pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
     for (number, sample) in CHATS.iter().enumerate() {
         let chat = match sample.group {

@@ -11,7 +11,7 @@ pub(super) struct FollowGraph {
     pub(super) users: usize,
     /// (follower, followed), in the order of the file, without duplicates and without users that follow themselves.
     pub(super) edges: Vec<(usize, usize)>,
-    /// The digest of the file.
+    /// The first eight bytes of the file's SHA-256, in hexadecimal.
     pub(super) digest: String,
 }
 
@@ -22,14 +22,14 @@ pub(super) fn read(file: &Path) -> anyhow::Result<FollowGraph> {
 
 fn parse(text: &str) -> anyhow::Result<FollowGraph> {
     let (mut follows, mut numbers, mut seen) = (FollowGraph::default(), HashMap::new(), HashSet::new());
-    for (at, line) in text.lines().enumerate() {
+    for (index, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
         if line.is_empty() {
             continue;
         }
         let mut words = line.split_whitespace();
         let pair = words.next().zip(words.next()).filter(|_| words.next().is_none());
-        let (a, b) = pair.with_context(|| format!("line {}: expected two names, as in \"A B\"", at + 1))?;
+        let (a, b) = pair.with_context(|| format!("line {}: expected two names, as in \"A B\"", index + 1))?;
         let mut number = |name| {
             let next = numbers.len();
             *numbers.entry(name).or_insert(next)

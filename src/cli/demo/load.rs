@@ -100,10 +100,10 @@ async fn load(app: &App, data: &Dataset, tokens: Option<&Path>) -> anyhow::Resul
     bar.inc(data.follows.len() as u64);
     bar.set_message("statuses");
     let mut likes = data.likes.iter().peekable();
-    for (at, chunk) in data.statuses.chunks(CHUNK).enumerate() {
+    for (number, chunk) in data.statuses.chunks(CHUNK).enumerate() {
         statuses::service::import(app, chunk.iter().map(|(_, status)| status)).await?;
-        while let Some((index, likers)) = likes.next_if(|(index, _)| *index < (at + 1) * CHUNK) {
-            let likers: Vec<_> = likers.iter().map(|(who, id)| (ids[*who], *id)).collect();
+        while let Some((index, likers)) = likes.next_if(|(index, _)| *index < (number + 1) * CHUNK) {
+            let likers: Vec<_> = likers.iter().map(|(liker, id)| (ids[*liker], *id)).collect();
             statuses::service::import_likes(app, data.statuses[*index].1.id, &likers).await?;
         }
         bar.inc(chunk.len() as u64);
@@ -111,7 +111,7 @@ async fn load(app: &App, data: &Dataset, tokens: Option<&Path>) -> anyhow::Resul
     bar.set_message("timelines");
     fill_timelines(app, data, &bar).await?;
     bar.set_message("modes");
-    // Authors above the threshold are imported in their fan-out mode; the workers need not switch them.
+    // Authors with at least the threshold of followers are imported in their fan-out mode; the workers need not switch them.
     app.db().set_star_followers(app.config().star_followers).await?;
     for author in merged_authors(data, app.config().star_followers) {
         timelines::service::import_fanout_mode(app, author.id).await?;
@@ -129,7 +129,7 @@ async fn load(app: &App, data: &Dataset, tokens: Option<&Path>) -> anyhow::Resul
     Ok(())
 }
 
-/// Writes profiles, and homes that are merged from them.
+/// Writes the profiles, and the homes, which are merged from the profiles.
 async fn fill_timelines(app: &App, data: &Dataset, bar: &ProgressBar) -> anyhow::Result<()> {
     let mut profiles = vec![Vec::new(); data.users.len()];
     for (author, status) in &data.statuses {
@@ -140,8 +140,8 @@ async fn fill_timelines(app: &App, data: &Dataset, bar: &ProgressBar) -> anyhow:
         following[*follower].push(*followed);
     }
     for (number, user) in data.users.iter().enumerate() {
-        let own = std::iter::once(&number).chain(&following[number]);
-        let home = own.flat_map(|author| profiles[*author].iter().copied()).collect();
+        let authors = std::iter::once(&number).chain(&following[number]);
+        let home = authors.flat_map(|author| profiles[*author].iter().copied()).collect();
         timelines::service::import(app, user.id, &profiles[number], home).await?;
         bar.inc(1);
     }
@@ -159,7 +159,7 @@ fn write_tokens(file: &Path, data: &Dataset, tokens: &[String]) -> std::io::Resu
     file.flush()
 }
 
-/// The authors whose statuses are merged when a home is read.
+/// The authors with at least `threshold` followers: their statuses are merged when a home is read.
 fn merged_authors(data: &Dataset, threshold: u64) -> impl Iterator<Item = &User> {
     data.users.iter().filter(move |user| user.followers >= threshold)
 }

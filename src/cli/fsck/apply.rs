@@ -1,5 +1,5 @@
-//! Applies remedies. Each one reads the committed data and makes the derived data agree with it, so it can be applied twice, late, or
-//! while servers run.
+//! Applies remedies. A remedy reads the committed data and makes the derived data agree with it, or replaces a value only if the value is still
+//! the one that was found. So a remedy can be applied twice, late, or while servers run.
 
 use crate::app::App;
 use crate::base::audit::Remedy;
@@ -50,7 +50,7 @@ async fn repair_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::Unlist { owner, status } => statuses::unlist(app, *owner, *status).await,
         Remedy::StripComment(id) => comments::clear_content(app, *id).await,
         Remedy::SettleListOwner { owner, named, list, set, record } => {
-            // The account that has the list counts, and its record follows.
+            // If only `owner` has the list in its set, the record is corrected. Otherwise the list is removed from the set.
             if lists::is_owned_by(app, *owner, *list).await? && !lists::is_owned_by(app, *named, *list).await? {
                 return db.set_field(record, "uid", Some(&named.0.to_string()), Some(&owner.0.to_string())).await;
             }

@@ -59,9 +59,9 @@ fn account(text: &str) -> Result<UserId, String> {
 pub(in crate::cli) async fn run(options: FsckOptions) -> anyhow::Result<ExitCode> {
     // A Redis that may lose data later can still be read and repaired.
     let limits = options.limits();
-    let at = StorageOptions { allow_volatile: true, ..options.storage };
-    at.require_store()?;
-    let storage = Storage::open(&at, Timing::for_bulk_work()).await?;
+    let storage_options = StorageOptions { allow_volatile: true, ..options.storage };
+    storage_options.require_store()?;
+    let storage = Storage::open(&storage_options, Timing::for_bulk_work()).await?;
     if options.repair.repair {
         let repaired = repair::run(&storage.db, limits, options.repair).await;
         storage.close().await;
@@ -106,11 +106,11 @@ fn cause(error: Error) -> anyhow::Error {
 }
 
 /// The summary in the last line.
-pub(in crate::cli) fn summary(report: AuditReport, of_account: bool) -> String {
+pub(in crate::cli) fn summary(report: AuditReport, is_account_search: bool) -> String {
     let keys = counted(report.keys, "key", "keys");
     match report.findings as u64 {
-        0 if of_account => format!("{keys} read, no references to the account."),
-        count if of_account => format!("{keys} read, {} to the account.", counted(count, "reference", "references")),
+        0 if is_account_search => format!("{keys} read, no references to the account."),
+        count if is_account_search => format!("{keys} read, {} to the account.", counted(count, "reference", "references")),
         0 => format!("{keys} read, no findings."),
         count => format!("{keys} read, {}.", counted(count, "finding", "findings")),
     }

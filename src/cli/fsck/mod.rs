@@ -31,7 +31,7 @@ const PAGE: usize = 500;
 /// The number of times that a finding is checked again. Once is not enough where the same follow is created and removed all the time.
 const RECHECKS: usize = 3;
 /// The maximum number of entries of a queue that are read to find changes in progress.
-const JOURNAL: usize = 10_000;
+const MAX_JOURNAL_ENTRIES: usize = 10_000;
 
 /// Options of an audit.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +111,7 @@ async fn visit_keys(app: &App, mut visit: impl AsyncFnMut(Vec<String>, u64) -> R
 struct Fsck<'a> {
     app: &'a App,
     options: AuditOptions,
-    /// Accounts and statuses of changes in progress.
+    /// The ids of accounts, statuses and chats with changes in progress.
     in_progress: HashSet<u64>,
     /// Findings that must be checked again.
     candidates: Vec<Finding>,
@@ -119,7 +119,7 @@ struct Fsck<'a> {
 }
 
 impl Fsck<'_> {
-    /// Checks keys in all domains; each picks its own.
+    /// Checks keys by the audits of all domains. Each audit selects the keys of its domain.
     async fn check(&self, keys: Vec<String>) -> Result<Vec<Finding>, Error> {
         let reader = AuditReader::new(self.app.db().clone(), self.app.now(), users::user_key);
         let mut found = Findings::default();
@@ -162,7 +162,7 @@ impl Fsck<'_> {
             }
             tokio::time::sleep(self.options.pause).await;
             self.in_progress.extend(changes_in_progress(self.app).await?);
-            self.candidates = self.persistent().await?;
+            self.candidates = self.find_persistent().await?;
         }
         for finding in std::mem::take(&mut self.candidates) {
             if !self.reported.contains(&finding) {
@@ -173,18 +173,20 @@ impl Fsck<'_> {
         Ok(())
     }
 
-    /// The candidates that persist.
-    async fn persistent(&self) -> Result<Vec<Finding>, Error> {
-        let before: HashSet<(&str, &str)> = self.candidates.iter().map(|it| (it.key.as_str(), it.problem.as_str())).collect();
+    /// Checks the candidates again, and returns those that persist.
+    async fn find_persistent(&self) -> Result<Vec<Finding>, Error> {
+        let candidates: HashSet<(&str, &str)> =
+            self.candidates.iter().map(|finding| (finding.key.as_str(), finding.problem.as_str())).collect();
         let mut keys: Vec<String> = self.candidates.iter().map(|finding| finding.key.clone()).collect();
         keys.sort_unstable();
         keys.dedup();
-        let mut still = Vec::new();
+        let mut persistent = Vec::new();
         for keys in keys.chunks(PAGE) {
             let found = self.check(keys.to_vec()).await?;
-            still.extend(found.into_iter().filter(|it| before.contains(&(it.key.as_str(), it.problem.as_str()))));
+            let is_candidate = |finding: &Finding| candidates.contains(&(finding.key.as_str(), finding.problem.as_str()));
+            persistent.extend(found.into_iter().filter(is_candidate));
         }
-        Ok(still)
+        Ok(persistent)
     }
 }
 
@@ -242,8 +244,8 @@ pub fn is_waxwing_key(key: &str) -> bool {
     owners.iter().any(|owns: &fn(&str) -> bool| owns(key))
 }
 
-/// The changes in progress, from the journal: accounts and statuses whose threads, branches or index entries are being changed, and chats. Entries that are too old are
-/// reported as findings by the audit of the journal.
+/// Returns the ids of the accounts, statuses and chats that tasks of the journal are changing. Entries that are too old are reported as findings by
+/// the audit of the journal.
 async fn changes_in_progress(app: &App) -> Result<HashSet<u64>, Error> {
     let changed = |task| match task {
         Task::Chat { chat, .. } | Task::ChatMember { chat, .. } => vec![chat.0],
@@ -260,7 +262,7 @@ async fn changes_in_progress(app: &App) -> Result<HashSet<u64>, Error> {
     };
     let mut found = HashSet::new();
     for queue in Queue::ALL {
-        match journal_service::list_entries(app, queue, JOURNAL).await {
+        match journal_service::list_entries(app, queue, MAX_JOURNAL_ENTRIES).await {
             Ok(entries) => found.extend(entries.into_iter().flat_map(|(entry, _)| changed(entry.task))),
             // A key of another type, which is a finding itself.
             Err(Error::Internal(_)) => {}

@@ -39,21 +39,22 @@ async fn search(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::b
         found.add(&key, "belongs to the account");
     }
     let entries = reader.entries(others).await?;
-    let of = |kind: &str| entries.iter().filter(|entry| entry.kind == kind).map(|entry| entry.key.clone()).collect::<Vec<_>>();
-    let is_named = |text: &str| numbers(text).any(|number| number == id.0);
-    for key in reader.holders(&of("zset"), id.0).await? {
+    let keys_of =
+        |kind: &str| entries.iter().filter(|entry| entry.kind == kind).map(|entry| entry.key.clone()).collect::<Vec<_>>();
+    let contains_id = |text: &str| numbers(text).any(|number| number == id.0);
+    for key in reader.holders(&keys_of("zset"), id.0).await? {
         found.add(&key, "contains the account");
     }
     chats::audit::references(&reader, &entries, id, &mut found).await?;
-    for (key, text) in reader.texts(&of("string")).await? {
-        if is_named(&text) {
+    for (key, text) in reader.texts(&keys_of("string")).await? {
+        if contains_id(&text) {
             found.add(&key, "names the account");
         }
     }
     reader
-        .fields(of("hash"), async |page| {
+        .fields(keys_of("hash"), async |page| {
             for (key, field, value) in page {
-                if is_named(&field) || is_named(&value) {
+                if contains_id(&field) || contains_id(&value) {
                     found.add(&key, format!("names the account at {field:?}"));
                 }
             }
@@ -61,14 +62,14 @@ async fn search(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::b
         })
         .await?;
     let mut visit = |key: &str, text: &str| {
-        if is_named(text) {
+        if contains_id(text) {
             found.add(key, "names the account");
         }
     };
-    reader.lists(of("list"), &mut visit).await?;
-    reader.streams(of("stream"), &mut visit).await?;
-    let known = |entry: &&KeyInfo| ["zset", "string", "hash", "list", "stream"].contains(&entry.kind.as_str());
-    for entry in entries.iter().filter(|entry| !known(entry)) {
+    reader.lists(keys_of("list"), &mut visit).await?;
+    reader.streams(keys_of("stream"), &mut visit).await?;
+    let is_searched = |entry: &&KeyInfo| ["zset", "string", "hash", "list", "stream"].contains(&entry.kind.as_str());
+    for entry in entries.iter().filter(|entry| !is_searched(entry)) {
         found.add(&entry.key, format!("is a {}, and was not searched", entry.kind));
     }
     Ok(found.into_vec())

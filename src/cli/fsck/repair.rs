@@ -1,8 +1,8 @@
 //! Repairs the findings of an audit: it completes the journal, applies a remedy for each finding, and checks again, until nothing changes.
 //!
-//! A remedy does not use the values of its finding: it repairs by the data that is committed when it is applied. So a repair can run while servers run, be
-//! killed at any moment, and be started again. No content of a user is deleted unless its owner is deleted, and none is created: a value that no other key
-//! determines is left, with the reason.
+//! A remedy repairs by the data that is committed when it is applied, or replaces a value only if the value is still the one that was found. So a
+//! repair can run while servers run, be killed at any moment, and be started again. No content of a user is deleted unless its owner is deleted, and
+//! none is created: a value that no other key determines is left, with the reason.
 
 use super::apply::apply;
 use super::{AuditOptions, AuditProgress, run};
@@ -70,8 +70,8 @@ pub async fn repair(
     mut on_progress: impl FnMut(RepairProgress<'_>),
 ) -> Result<RepairReport, Error> {
     let mut repaired = RepairReport::default();
-    let mut known: HashSet<(String, String)> = HashSet::new();
-    let mut before: Option<BTreeSet<(String, String)>> = None;
+    let mut reported: HashSet<(String, String)> = HashSet::new();
+    let mut previous: Option<BTreeSet<(String, String)>> = None;
     if !dry_run {
         settle_journal(app).await?;
     }
@@ -80,14 +80,14 @@ pub async fn repair(
         let (keys, findings) = audit(app, options, &mut on_progress).await?;
         (repaired.keys, repaired.audits) = (keys, round + 1);
         for finding in &findings {
-            if known.insert(name(finding)) {
+            if reported.insert(name(finding)) {
                 *repaired.found.entry(kind(finding)).or_default() += 1;
                 on_progress(RepairProgress::Found(finding));
             }
         }
         let remedies = remedies(&findings);
-        let now: BTreeSet<_> = findings.iter().map(name).collect();
-        let is_stuck = before.as_ref() == Some(&now);
+        let current: BTreeSet<_> = findings.iter().map(name).collect();
+        let is_stuck = previous.as_ref() == Some(&current);
         repaired.left = findings;
         if dry_run {
             remedies.iter().for_each(|remedy| *repaired.done.entry(remedy.name()).or_default() += 1);
@@ -100,7 +100,7 @@ pub async fn repair(
         apply_all(app, &remedies, &mut repaired, &mut on_progress).await?;
         // Tasks that a remedy has left to the workers, such as backfills.
         settle_journal(app).await?;
-        before = Some(now);
+        previous = Some(current);
     }
     Ok(repaired)
 }
@@ -153,9 +153,9 @@ async fn apply_all(
     on_progress: &mut impl FnMut(RepairProgress<'_>),
 ) -> Result<(), Error> {
     for stage in remedies.chunk_by(|a, b| a.stage() == b.stage()) {
-        let one = async |remedy| (remedy, apply(app, remedy).await);
-        let mut applied = stream::iter(stage).map(one).buffer_unordered(MAX_CONCURRENT);
-        while let Some((remedy, result)) = applied.next().await {
+        let apply_one = async |remedy| (remedy, apply(app, remedy).await);
+        let mut results = stream::iter(stage).map(apply_one).buffer_unordered(MAX_CONCURRENT);
+        while let Some((remedy, result)) = results.next().await {
             let counts = if result.is_ok() { &mut repaired.done } else { &mut repaired.failed };
             *counts.entry(remedy.name()).or_default() += 1;
             on_progress(RepairProgress::Applied(remedy, result.as_ref().err()));

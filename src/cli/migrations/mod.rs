@@ -122,7 +122,7 @@ fn compare_version(mark: &StoreVersion, steps: &[Step]) -> StoreStatus {
     }
 }
 
-/// Marks an unused store, and migrates an older one, until `deadline` if there is one. Returns the version after that. Several processes may
+/// Marks an unused store, and migrates an older one, until `deadline` if there is one. Returns the status after that. Several processes may
 /// do this at once.
 ///
 /// # Errors

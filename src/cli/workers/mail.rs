@@ -1,4 +1,4 @@
-//! Hands messages over to the mail server: keeps the lease of the journal's entry meanwhile, and tries again for a day.
+//! Hands messages over to the mail server: keeps the lease of the journal's entry meanwhile, and retries for a day.
 
 use crate::app::App;
 use crate::base::clock::{DAY, Millis};
@@ -10,7 +10,7 @@ use crate::platform::mail::MailFailure;
 use std::pin::pin;
 use std::time::Duration;
 
-/// The time for which a message is tried.
+/// The age from which on a message is not retried.
 const GIVE_UP_AFTER: Millis = DAY;
 /// The wait after the first failure.
 const FIRST_WAIT: Millis = 5_000;
@@ -19,20 +19,20 @@ const RENEW_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest wait.
 const MAX_WAIT: Millis = 3_600_000;
 
-/// Completes the entry of a message: acknowledges it, tries it again later, or moves it to the dead letters.
+/// Completes the entry of a message: acknowledges the entry, retries it later, or moves it to the dead letters.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`: the entry is claimed again.
 pub(super) async fn deliver(
     app: &App,
     entry: &mut JournalEntry,
-    handing_over: impl Future<Output = Result<Option<MailFailure>, Error>>,
+    delivery: impl Future<Output = Result<Option<MailFailure>, Error>>,
 ) -> Result<(), Error> {
-    let mut handing_over = pin!(handing_over);
+    let mut delivery = pin!(delivery);
     let progress = entry.progress;
     let failure = loop {
         tokio::select! {
-            done = &mut handing_over => break done?,
+            result = &mut delivery => break result?,
             // A mail server may take longer than a lease: no other worker shall send the message meanwhile.
             () = tokio::time::sleep(RENEW_INTERVAL) => {
                 // The SMTP dialogue continues: the mail server may have accepted the message already.

@@ -1,8 +1,8 @@
 //! The memory budget of long bodies that are being read.
 //!
 //! One address may reserve a part of the budget; larger requests are refused. When the whole budget is used up, the body that has been read
-//! for the longest of the address with the largest reservations loses its reservation. So an address can take from others only what they
-//! leave free. Work under the lock is bounded by the budget: each reservation is 16 KiB at least.
+//! for the longest of the address with the largest reservations loses its reservation. So an address takes
+//! memory only from an address that has reserved more. Work under the lock is bounded by the budget: each reservation is 16 KiB at least.
 
 use crate::base::metrics::EdgeMeters;
 use crate::platform::rates::Network;
@@ -62,7 +62,7 @@ impl Reservation {
         }
         let budget = self.budget.clone();
         let (more, mut holders) = (bytes - self.bytes, budget.holders());
-        let own = holders.of(self.network) + more;
+        let own = holders.bytes_of(self.network) + more;
         if own > budget.per_address {
             return Err(BudgetFull::Address);
         }
@@ -77,7 +77,7 @@ impl Reservation {
         Ok(())
     }
 
-    /// Completes when the reservation is taken for another body.
+    /// Completes when the reservation is revoked for another body.
     pub(super) async fn revoked(&self) {
         self.revoked.notified().await;
     }
@@ -114,7 +114,7 @@ struct HeldBody {
 
 impl BodyHolders {
     /// Returns the reserved bytes of an address.
-    fn of(&self, network: Network) -> usize {
+    fn bytes_of(&self, network: Network) -> usize {
         self.addresses.get(&network).map_or(0, |address| address.reserved)
     }
 
@@ -129,14 +129,14 @@ impl BodyHolders {
     }
 
     fn remove(&mut self, network: Network, body: &Arc<Notify>) {
-        let at = |address: &AddressBodies| address.bodies.iter().position(|held| Arc::ptr_eq(&held.revoked, body));
-        if let Some(at) = self.addresses.get(&network).and_then(at) {
-            self.remove_at(network, at);
+        let index_in = |address: &AddressBodies| address.bodies.iter().position(|held| Arc::ptr_eq(&held.revoked, body));
+        if let Some(index) = self.addresses.get(&network).and_then(index_in) {
+            self.remove_at(network, index);
         }
     }
 
-    /// Takes the reservation of the oldest body of the address that has reserved most, if that is more than `own`. Returns whether there
-    /// was one.
+    /// Revokes the reservation of the oldest body of the address that has reserved most, if that address has reserved more than `own` bytes.
+    /// Returns whether a reservation was revoked.
     fn revoke_of_largest(&mut self, own: usize) -> bool {
         let largest = self.addresses.iter().max_by_key(|(_, address)| address.reserved);
         let Some(network) = largest.filter(|(_, address)| address.reserved > own).map(|(network, _)| *network) else {
@@ -148,9 +148,9 @@ impl BodyHolders {
         true
     }
 
-    fn remove_at(&mut self, network: Network, at: usize) -> Option<HeldBody> {
+    fn remove_at(&mut self, network: Network, index: usize) -> Option<HeldBody> {
         let address = self.addresses.get_mut(&network)?;
-        let held = address.bodies.remove(at);
+        let held = address.bodies.remove(index);
         address.reserved -= held.bytes;
         self.reserved -= held.bytes;
         if address.bodies.is_empty() {
@@ -175,7 +175,7 @@ mod tests {
         BodyBudget::new(100, 60, Metrics::new(&StorageMeters::default(), 0).edge().clone())
     }
 
-    fn held(budget: &BodyBudget, address: u8, bytes: usize) -> Result<Reservation, BudgetFull> {
+    fn reserve(budget: &BodyBudget, address: u8, bytes: usize) -> Result<Reservation, BudgetFull> {
         let mut reservation = budget.reservation(network(address));
         reservation.grow_to(bytes).map(|()| reservation)
     }
@@ -187,11 +187,11 @@ mod tests {
     #[test]
     fn reserved_bytes_of_an_address_are_bounded_and_returned() {
         let budget = budget();
-        let mut first = held(&budget, 1, 40).expect("it fits");
+        let mut first = reserve(&budget, 1, 40).expect("it fits");
         first.grow_to(30).expect("the reservation is larger already");
-        assert_eq!(held(&budget, 1, 21).err(), Some(BudgetFull::Address));
+        assert_eq!(reserve(&budget, 1, 21).err(), Some(BudgetFull::Address));
         assert_eq!(first.grow_to(61), Err(BudgetFull::Address));
-        let second = held(&budget, 1, 20).expect("it fits");
+        let second = reserve(&budget, 1, 20).expect("it fits");
         assert_eq!(budget.holders().reserved, 60);
         drop((first, second));
         let holders = budget.holders();
@@ -202,15 +202,15 @@ mod tests {
     fn the_oldest_body_of_the_largest_address_is_revoked() {
         let budget = budget();
         let [old, new, other] =
-            [(1, 30), (1, 20), (2, 45)].map(|(address, bytes)| held(&budget, address, bytes).expect("it fits"));
-        let third = held(&budget, 3, 10).expect("the oldest body is revoked");
+            [(1, 30), (1, 20), (2, 45)].map(|(address, bytes)| reserve(&budget, address, bytes).expect("it fits"));
+        let third = reserve(&budget, 3, 10).expect("the oldest body is revoked");
         assert_eq!([&old, &new, &other, &third].map(is_revoked), [true, false, false, false]);
         assert_eq!(budget.holders().reserved, 75);
         drop(old);
         assert_eq!(budget.holders().reserved, 75, "the revoked reservation was returned before");
         // No reservation is taken for the address that would then have reserved most.
-        assert_eq!(held(&budget, 2, 30).err(), Some(BudgetFull::Address));
-        let mut fourth = held(&budget, 3, 25).expect("it fits");
+        assert_eq!(reserve(&budget, 2, 30).err(), Some(BudgetFull::Address));
+        let mut fourth = reserve(&budget, 3, 25).expect("it fits");
         assert_eq!(fourth.grow_to(36), Err(BudgetFull::All));
         assert_eq!([&new, &other, &third, &fourth].map(is_revoked), [false; 4]);
     }
@@ -218,8 +218,8 @@ mod tests {
     #[test]
     fn as_many_bodies_are_revoked_as_needed() {
         let budget = budget();
-        let bodies: Vec<_> = [1, 1, 1, 2, 2].map(|address| held(&budget, address, 20).expect("it fits")).into();
-        let _last = held(&budget, 3, 35).expect("two bodies are revoked");
+        let bodies: Vec<_> = [1, 1, 1, 2, 2].map(|address| reserve(&budget, address, 20).expect("it fits")).into();
+        let _last = reserve(&budget, 3, 35).expect("two bodies are revoked");
         let revoked: Vec<bool> = bodies.iter().map(is_revoked).collect();
         assert_eq!((revoked[0], revoked.iter().filter(|revoked| **revoked).count()), (true, 2));
     }
@@ -227,8 +227,8 @@ mod tests {
     #[test]
     fn addresses_of_one_slash_64_share_a_budget() {
         let budget = budget();
-        let at = |text: &str| budget.reservation(Network::from_address(text.parse().expect("an address")));
-        let [mut first, mut second, mut other] = ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"].map(at);
+        let reservation_of = |text: &str| budget.reservation(Network::from_address(text.parse().expect("an address")));
+        let [mut first, mut second, mut other] = ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"].map(reservation_of);
         first.grow_to(50).expect("it fits");
         assert_eq!((second.grow_to(20), other.grow_to(20)), (Err(BudgetFull::Address), Ok(())));
     }

@@ -31,7 +31,7 @@ const STEP: usize = 16 << 10;
 #[derive(Clone)]
 pub(super) struct Bodies {
     budget: BodyBudget,
-    pace: MinBodyRate,
+    min_rate: MinBodyRate,
     /// The timeout of a body.
     timeout: Duration,
     meters: EdgeMeters,
@@ -41,7 +41,7 @@ impl Bodies {
     pub(super) fn new(config: &EdgeConfig, meters: &EdgeMeters) -> Self {
         Self {
             budget: BodyBudget::new(config.body_memory, config.address_body_memory, meters.clone()),
-            pace: MinBodyRate { grace: config.body_grace, rate: config.body_rate },
+            min_rate: MinBodyRate { grace: config.body_grace, rate: config.body_rate },
             timeout: config.body_timeout,
             meters: meters.clone(),
         }
@@ -51,7 +51,7 @@ impl Bodies {
     ///
     /// # Errors
     /// 413 for a body that is too long, 408 for one that is too slow, 429 when the address has reached its limit, 503 when the budget is
-    /// used up and the reservation of the body is taken, 400 for an incomplete body.
+    /// used up or the reservation of the body is revoked, 400 for an incomplete body.
     pub(super) async fn read(&self, address: Option<IpAddr>, body: Body) -> Result<Bytes, RequestError> {
         if body.size_hint().lower() > BODY_BYTES as u64 {
             return Err(too_long());
@@ -67,7 +67,7 @@ impl Bodies {
     async fn collect(&self, network: Network, mut body: Body) -> Result<Bytes, BodyReadError> {
         let (began, mut collected, mut reservation) = (Instant::now(), BodyBuffer::default(), None::<Reservation>);
         loop {
-            let remaining_time = self.pace.allowed(collected.len()).saturating_sub(began.elapsed());
+            let remaining_time = self.min_rate.allowed(collected.len()).saturating_sub(began.elapsed());
             let frame = within(remaining_time, poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)));
             let frame = match &reservation {
                 None => frame.await,
@@ -112,7 +112,7 @@ impl Bodies {
     }
 }
 
-/// The refusal of a body that exceeds the maximum length, by its head or by its bytes.
+/// The refusal of a body whose announced or received length exceeds the maximum.
 fn too_long() -> RequestError {
     RequestError::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", "A body has at most 1 MiB. Send a shorter one.")
 }
@@ -128,12 +128,12 @@ enum BodyReadError {
     /// The body was slower than the minimum rate.
     Slow,
     Full(BudgetFull),
-    /// Its reservation was taken for another body.
+    /// The reservation of the body was revoked for another body.
     Revoked,
 }
 
 impl BodyReadError {
-    /// Returns the label in the metrics. `None` for errors that only their status counts.
+    /// Returns the label in the metrics. `None` for errors that are counted by their status only.
     const fn reason(self) -> Option<&'static str> {
         match self {
             Self::Long | Self::Broken => None,
@@ -206,11 +206,11 @@ mod tests {
 
     #[test]
     fn each_byte_extends_the_grace_period() {
-        let pace = MinBodyRate { grace: Duration::from_secs(10), rate: 1_024 };
-        assert_eq!(pace.allowed(0), Duration::from_secs(10));
-        assert_eq!(pace.allowed(512), Duration::from_millis(10_500));
-        assert_eq!(pace.allowed(20 << 10), Duration::from_secs(30));
-        assert_eq!(MinBodyRate { rate: 0, ..pace }.allowed(0), Duration::MAX);
+        let min_rate = MinBodyRate { grace: Duration::from_secs(10), rate: 1_024 };
+        assert_eq!(min_rate.allowed(0), Duration::from_secs(10));
+        assert_eq!(min_rate.allowed(512), Duration::from_millis(10_500));
+        assert_eq!(min_rate.allowed(20 << 10), Duration::from_secs(30));
+        assert_eq!(MinBodyRate { rate: 0, ..min_rate }.allowed(0), Duration::MAX);
     }
 
     #[test]

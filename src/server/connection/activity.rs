@@ -1,5 +1,5 @@
-//! The state of a connection: the connection's task writes the state, and the accept loop reads it. The state changes with every request,
-//! so there is no lock.
+//! The state of a connection: the connection's task writes the state, and the accept loop reads it, and chooses connections to be closed. The state
+//! changes with every request, so there is no lock.
 
 use crate::app::App;
 use crate::base::metrics::ConnectionState;
@@ -16,13 +16,13 @@ use tokio::sync::Notify;
 pub(super) enum Phase {
     /// No byte has arrived since the connection was accepted.
     Silent,
-    /// It is idle between two requests.
+    /// The connection is idle between two requests.
     Idle,
     /// A part of a request's head has arrived.
     Head,
     /// A request is in flight until its response is written; or the connection has become a socket or an event stream.
     Active,
-    /// The connection was chosen to be closed. It closes unless a request has arrived in the meantime.
+    /// The connection was chosen to be closed. It closes at once, or after the response to a request that has arrived in the meantime.
     Closing,
     /// The connection is closed.
     Closed,
@@ -37,7 +37,7 @@ impl Phase {
     }
 
     /// Returns the state under which the metrics count the connection. A connection in `Closing` is counted as closed.
-    const fn counted(self) -> Option<ConnectionState> {
+    const fn metrics_state(self) -> Option<ConnectionState> {
         match self {
             Self::Silent => Some(ConnectionState::Silent),
             Self::Idle => Some(ConnectionState::Idle),
@@ -64,7 +64,7 @@ impl TableShared {
     }
 
     /// Counts a connection that was refused or closed.
-    pub(super) fn dropped(&self, reason: &'static str) {
+    pub(super) fn count_dropped(&self, reason: &'static str) {
         self.app.metrics().edge().connection_dropped(reason);
     }
 
@@ -78,7 +78,7 @@ pub(super) struct Activity {
     common: Arc<TableShared>,
     phase: AtomicU8,
     /// The time since which no request is in flight, in microseconds of [`TableShared::now`].
-    since: AtomicU64,
+    idle_since: AtomicU64,
     /// The waker of the connection's task while the task waits for bytes.
     task: AtomicWaker,
 }
@@ -86,9 +86,9 @@ pub(super) struct Activity {
 impl Activity {
     /// Creates the state of a connection that was just accepted.
     pub(super) fn new(common: Arc<TableShared>) -> Self {
-        let since = AtomicU64::new(common.now());
+        let idle_since = AtomicU64::new(common.now());
         common.app.metrics().edge().connection_changed(None, Some(ConnectionState::Silent));
-        Self { common, phase: AtomicU8::new(Phase::Silent as u8), since, task: AtomicWaker::new() }
+        Self { common, phase: AtomicU8::new(Phase::Silent as u8), idle_since, task: AtomicWaker::new() }
     }
 
     pub(super) fn phase(&self) -> Phase {
@@ -97,7 +97,7 @@ impl Activity {
 
     /// Returns the order in which connections are closed: by phase, then by the time since which no request is in flight.
     pub(super) fn rank(&self) -> (Phase, u64) {
-        (self.phase(), self.since.load(SeqCst))
+        (self.phase(), self.idle_since.load(SeqCst))
     }
 
     /// Records that bytes have arrived while no request was in flight. A connection in `Closing` keeps that phase until its request begins:
@@ -119,10 +119,10 @@ impl Activity {
         self.enter(Phase::Active) == Phase::Closing
     }
 
-    /// Records that the response is written.
+    /// Records that the response is written. `is_reading` is whether a part of the next head has arrived.
     pub(super) fn finish_request(&self, is_reading: bool) {
         if self.phase() == Phase::Active {
-            self.since.store(self.common.now(), SeqCst);
+            self.idle_since.store(self.common.now(), SeqCst);
             self.enter(if is_reading { Phase::Head } else { Phase::Idle });
             // This side writes the phase before it reads `is_slot_wanted`. The accept loop does both in the reverse order. So at least one of
             // them sees the other's write.
@@ -139,28 +139,28 @@ impl Activity {
         drop(self.task.take());
     }
 
-    /// Returns whether the connection has to close now. Otherwise its task is woken as soon as it has to.
+    /// Returns whether the connection has to close now. Otherwise the task of the connection is woken when the connection has to close.
     pub(super) fn poll_close(&self, cx: &Context<'_>) -> bool {
         self.task.register(cx.waker());
         self.phase() == Phase::Closing
     }
 
-    /// Chooses the connection to be closed, if its phase and time have not changed since `chosen`. Returns whether they had not.
-    pub(super) fn close_if_unchanged(&self, chosen: (Phase, u64)) -> bool {
-        let (phase, since) = chosen;
-        let is_same = self.since.load(SeqCst) == since;
+    /// Chooses the connection to be closed, if its rank is still `rank`. Returns whether the connection was chosen.
+    pub(super) fn close_if_unchanged(&self, rank: (Phase, u64)) -> bool {
+        let (phase, idle_since) = rank;
+        let is_same = self.idle_since.load(SeqCst) == idle_since;
         let is_chosen = is_same && self.phase.compare_exchange(phase as u8, Phase::Closing as u8, SeqCst, SeqCst).is_ok();
         if is_chosen {
             self.count(phase, Phase::Closing);
-            self.common.dropped("evicted");
+            self.common.count_dropped("evicted");
             self.task.wake();
         }
         is_chosen
     }
 
     /// Counts that the connection was closed.
-    pub(super) fn dropped(&self, reason: &'static str) {
-        self.common.dropped(reason);
+    pub(super) fn count_dropped(&self, reason: &'static str) {
+        self.common.count_dropped(reason);
     }
 
     /// Enters a phase. Returns the previous phase.
@@ -174,7 +174,7 @@ impl Activity {
     }
 
     fn count(&self, before: Phase, after: Phase) {
-        let (before, after) = (before.counted(), after.counted());
+        let (before, after) = (before.metrics_state(), after.metrics_state());
         if before != after {
             self.common.app.metrics().edge().connection_changed(before, after);
         }

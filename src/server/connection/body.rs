@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 /// Wraps the body of a request for a handler. An empty body is not wrapped.
-pub(super) fn watched(body: Incoming, shared: &Arc<ConnectionShared>) -> Body {
+pub(super) fn wrap_request_body(body: Incoming, shared: &Arc<ConnectionShared>) -> Body {
     if hyper::body::Body::is_end_stream(&body) {
         return Body::empty();
     }
@@ -46,8 +46,8 @@ impl hyper::body::Body for RequestBody {
 /// A flag of a connection.
 type Flag = fn(&ConnectionShared) -> &AtomicBool;
 
-/// Returns the body of a response. The flag of the connection is set while the body exists.
-pub(super) fn flagged(body: Body, shared: Arc<ConnectionShared>, flag: Flag) -> Body {
+/// Wraps the body of a response. The flag of the connection is set while the body exists.
+pub(super) fn wrap_response_body(body: Body, shared: Arc<ConnectionShared>, flag: Flag) -> Body {
     flag(&shared).store(true, Ordering::Relaxed);
     Body::new(FlaggedBody { body, shared, flag })
 }

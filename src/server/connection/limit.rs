@@ -19,11 +19,11 @@ impl TimeLimit {
 
     /// Starts the limit, unless it is running.
     pub(super) fn begin(&mut self) {
-        self.begin_of(self.length);
+        self.begin_with_length(self.length);
     }
 
     /// Starts the limit with another length, unless it is running.
-    pub(super) fn begin_of(&mut self, length: Duration) {
+    pub(super) fn begin_with_length(&mut self, length: Duration) {
         self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(length)));
     }
 
@@ -37,10 +37,10 @@ impl TimeLimit {
         self.deadline = None;
     }
 
-    /// Ready with the error `slow` once the limit has expired.
-    pub(super) fn poll<T>(&mut self, cx: &mut Context<'_>, slow: &'static str) -> Poll<io::Result<T>> {
+    /// Ready with an error with `message` once the limit has expired.
+    pub(super) fn poll<T>(&mut self, cx: &mut Context<'_>, message: &'static str) -> Poll<io::Result<T>> {
         let Some(deadline) = &mut self.deadline else { return Poll::Pending };
         ready!(deadline.as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, slow)))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, message)))
     }
 }

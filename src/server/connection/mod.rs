@@ -48,19 +48,19 @@ const SEND_BUFFER: usize = 64 << 10;
 pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeConfig, app: &App, stop: CancellationToken) {
     let (connections, refusals) = (TaskTracker::new(), ConnectionRefuser::new(app.clone()));
     let mut table = ConnectionTable::new(config, app.config().trusted_proxies.clone(), TableShared::new(app.clone()));
-    while let Some((stream, peer)) = stop.run_until_cancelled(next(&listener, &mut table)).await {
-        let Some(origin) = table.admit(peer.ip()) else {
+    while let Some((stream, peer)) = stop.run_until_cancelled(accept(&listener, &mut table)).await {
+        let Some(group) = table.admit(peer.ip()) else {
             if let Some(refusal) = refusals.refuse(stream) {
                 connections.spawn(refusal);
             }
             continue;
         };
         let Some(permit) = stop.run_until_cancelled(table.permit()).await else { break };
-        let shared = table.insert(origin);
-        let kept =
+        let shared = table.insert(group);
+        let guard =
             ConnectionGuard(Arc::new((CloseGuard(shared.clone()), permit, app.metrics().connection(), connections.token())));
         let (router, config, stop) = (router.clone(), config.clone(), stop.clone());
-        let connection = ClientConnection { router, app: app.clone(), peer, config, stop, kept, shared };
+        let connection = ClientConnection { router, app: app.clone(), peer, config, stop, guard, shared };
         connections.spawn(connection.run(stream));
     }
     drop(listener);
@@ -85,13 +85,13 @@ impl Drop for CloseGuard {
     }
 }
 
-/// Accepts the next connection. Errors of `accept` are ignored: they concern the peer, or are temporary. When the process has no free file
-/// descriptor, a connection without a request is closed.
-async fn next(listener: &TcpListener, table: &mut ConnectionTable) -> (TcpStream, SocketAddr) {
+/// Accepts the next connection. Errors that concern the peer are ignored. After any other error, such as a lack of file descriptors, a connection
+/// without a request is closed, and the function tries again.
+async fn accept(listener: &TcpListener, table: &mut ConnectionTable) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,
-            Err(error) if is_peers(&error) => {}
+            Err(error) if is_peer_error(&error) => {}
             Err(error) => {
                 let has_closed = table.close_one();
                 tracing::error!(%error, has_closed, "a connection could not be taken");
@@ -101,7 +101,7 @@ async fn next(listener: &TcpListener, table: &mut ConnectionTable) -> (TcpStream
     }
 }
 
-fn is_peers(error: &io::Error) -> bool {
+fn is_peer_error(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
@@ -120,7 +120,8 @@ struct ConnectionShared {
     is_in_parts: AtomicBool,
     /// The reader among whose unread bytes the response is counted.
     reader: Mutex<Option<Arc<ResponseReader>>>,
-    /// Whether a response was sent before the body of its request was read to its end: then the connection accepts no further request.
+    /// Whether the connection accepts no further request: a response was sent before the body of its request was read to its end, a head was
+    /// unparsable, or the connection was chosen to be closed.
     has_unread_body: AtomicBool,
 }
 
@@ -131,7 +132,7 @@ struct ClientConnection {
     peer: SocketAddr,
     config: EdgeConfig,
     stop: CancellationToken,
-    kept: ConnectionGuard,
+    guard: ConnectionGuard,
     shared: Arc<ConnectionShared>,
 }
 
@@ -141,11 +142,11 @@ impl ClientConnection {
         let _ = stream.set_nodelay(true);
         let _ = set_socket_send_buffer_size(&stream, SEND_BUFFER);
         let stream = TimedStream::new(stream, self.shared.clone(), &self.config, self.app);
-        let (router, peer, kept, shared) = (self.router, self.peer, self.kept, self.shared);
+        let (router, peer, guard, shared) = (self.router, self.peer, self.guard, self.shared);
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-            let mut request = request.map(|body| body::watched(body, &shared));
+            let mut request = request.map(|body| body::wrap_request_body(body, &shared));
             request.extensions_mut().insert(ConnectInfo(peer));
-            request.extensions_mut().insert(kept.clone());
+            request.extensions_mut().insert(guard.clone());
             let (response, shared) = (router.clone().call(request), shared.clone());
             shared.begin();
             async move { response.await.map(|response| shared.record_response(response)) }
@@ -155,14 +156,14 @@ impl ClientConnection {
         http.timer(TokioTimer::new()).header_read_timeout(self.config.idle_timeout).max_header_size(HEAD_BYTES);
         let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
         tokio::pin!(connection);
-        let ended = tokio::select! {
-            ended = connection.as_mut() => ended,
+        let result = tokio::select! {
+            result = connection.as_mut() => result,
             () = self.stop.cancelled() => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }
         };
-        if let Err(error) = ended {
+        if let Err(error) = result {
             tracing::debug!(%error, "a connection broke");
         }
     }
@@ -170,15 +171,8 @@ impl ClientConnection {
 
 impl ConnectionShared {
     fn new(common: Arc<TableShared>) -> Self {
-        let [busy, streams, is_in_parts, unread] = [(); 4].map(|()| AtomicBool::new(false));
-        Self {
-            activity: Activity::new(common),
-            busy,
-            is_streaming: streams,
-            is_in_parts,
-            reader: Mutex::default(),
-            has_unread_body: unread,
-        }
+        let [busy, is_streaming, is_in_parts, has_unread_body] = [(); 4].map(|()| AtomicBool::new(false));
+        Self { activity: Activity::new(common), busy, is_streaming, is_in_parts, reader: Mutex::default(), has_unread_body }
     }
 
     /// Records that a request begins.
@@ -199,14 +193,14 @@ impl ConnectionShared {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if is_streamed(&response) {
-            return response.map(|body| body::flagged(body, self, |shared| &shared.is_streaming));
+            return response.map(|body| body::wrap_response_body(body, self, |shared| &shared.is_streaming));
         }
         // hyper writes a body of exact size at once, and flushes parts of any other body.
         let is_whole = response.body().size_hint().exact().is_some();
         if is_whole || is_upgrade {
             response
         } else {
-            response.map(|body| body::flagged(body, self, |shared| &shared.is_in_parts))
+            response.map(|body| body::wrap_response_body(body, self, |shared| &shared.is_in_parts))
         }
     }
 }

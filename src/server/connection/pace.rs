@@ -39,7 +39,7 @@ impl ReadingPace {
         (self.end, self.timer) = (None, None);
     }
 
-    /// Must be called while bytes wait. Ready once the client has read too few bytes in a window.
+    /// Ready once the client has read too few bytes in a window. Must be polled while bytes wait.
     pub(super) fn poll_too_slow(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             let end = self.begin(Instant::now());

@@ -33,7 +33,7 @@ impl ConnectionRefuser {
         Self { app, permits: Arc::new(Semaphore::new(MAX_CONCURRENT)) }
     }
 
-    /// The work of refusing a connection; `None` where it is closed instead.
+    /// Returns the work of refusing a connection; `None` where too many refusals are being sent: the connection is then closed without a response.
     pub(super) fn refuse(&self, stream: TcpStream) -> Option<impl Future<Output = ()> + use<>> {
         let permit = self.permits.clone().try_acquire_owned().ok()?;
         self.app.metrics().count_response(StatusCode::TOO_MANY_REQUESTS.as_u16());
@@ -50,7 +50,7 @@ async fn respond(mut stream: TcpStream) -> std::io::Result<()> {
     let refusal =
         RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("connections").retry_after(1);
     let lines = format!("HTTP/1.1 429 Too Many Requests\r\ndate: {date}");
-    stream.write_all(&unparsable::written(&lines, refusal, &RequestId::random())).await?;
+    stream.write_all(&unparsable::render(&lines, refusal, &RequestId::random())).await?;
     stream.shutdown().await?;
     tokio::io::copy(&mut stream.take(MAX_DISCARDED_BYTES), &mut tokio::io::sink()).await.map(drop)
 }

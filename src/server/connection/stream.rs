@@ -36,7 +36,7 @@ pub(super) struct TimedStream {
     /// Completes when the reader is disconnected because of its unread bytes. Polled while a response waits.
     disconnected: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// The response to an unparsable head, while it is being written.
-    refused: Option<Replacement>,
+    replacement: Option<Replacement>,
     is_shut: bool,
     linger: LingerBudget,
 }
@@ -53,7 +53,7 @@ impl TimedStream {
             window: config.stall_timeout,
             stream_window: config.live.write_timeout,
             disconnected: None,
-            refused: None,
+            replacement: None,
             is_shut: false,
             linger: LingerBudget::new(config.linger_timeout),
         }
@@ -64,7 +64,7 @@ impl TimedStream {
     }
 
     /// Records that bytes have arrived while no request is in flight.
-    fn received(&mut self) {
+    fn record_received(&mut self) {
         if self.shared.activity.phase() == Phase::Silent {
             self.headers.end();
         }
@@ -79,27 +79,27 @@ impl TimedStream {
             return Poll::Ready(Ok(())); // As if the client had closed the connection.
         }
         let reason = if activity.phase() == Phase::Silent {
-            self.headers.begin_of(self.first_byte);
+            self.headers.begin_with_length(self.first_byte);
             "first_byte_timeout"
         } else {
             "header_timeout"
         };
         let slow = self.headers.poll(cx, "the headers arrived too slowly");
         if slow.is_ready() {
-            activity.dropped(reason);
+            activity.count_dropped(reason);
         }
         slow
     }
 
     /// Handles the result of a write. A blocked write waits until it can continue. It fails when the client reads too slowly, or when its
     /// reader is disconnected.
-    fn written(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    fn handle_write(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(written) = written {
             self.responses.advance(*written.as_ref().unwrap_or(&0));
             return Poll::Ready(written);
         }
-        let streams = self.shared.is_streaming.load(Ordering::Relaxed);
-        self.responses.set_window(if streams { self.stream_window } else { self.window });
+        let is_streaming = self.shared.is_streaming.load(Ordering::Relaxed);
+        self.responses.set_window(if is_streaming { self.stream_window } else { self.window });
         if self.responses.poll_too_slow(cx).is_ready() {
             self.app.metrics().refused_response(RefusedResponse::SlowReader);
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the response is read too slowly")));
@@ -118,21 +118,21 @@ impl TimedStream {
     }
 
     /// Records that all bytes are written.
-    fn drained(&mut self) {
+    fn record_drained(&mut self) {
         self.responses.end();
         self.disconnected = None;
     }
 
     /// Writes the server's own response in place of `bytes`, if these are a response that hyper itself has made, which has no body.
     fn poll_refuse(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<usize>>> {
-        if self.refused.is_none() && !self.is_busy() {
-            self.refused = unparsable::refused(bytes, &self.app);
-            self.shared.has_unread_body.fetch_or(self.refused.is_some(), Ordering::Relaxed);
+        if self.replacement.is_none() && !self.is_busy() {
+            self.replacement = unparsable::replacement(bytes, &self.app);
+            self.shared.has_unread_body.fetch_or(self.replacement.is_some(), Ordering::Relaxed);
         }
-        let refused = self.refused.as_mut()?;
-        while !refused.rest().is_empty() {
-            match Pin::new(&mut self.stream).poll_write(cx, refused.rest()) {
-                Poll::Ready(Ok(count @ 1..)) => refused.advance(count),
+        let replacement = self.replacement.as_mut()?;
+        while !replacement.rest().is_empty() {
+            match Pin::new(&mut self.stream).poll_write(cx, replacement.rest()) {
+                Poll::Ready(Ok(count @ 1..)) => replacement.advance(count),
                 other => return Some(other),
             }
         }
@@ -149,7 +149,7 @@ impl AsyncRead for TimedStream {
         match Pin::new(&mut this.stream).poll_read(cx, buffer) {
             Poll::Ready(read) => {
                 if buffer.filled().len() > before && !this.is_busy() {
-                    this.received();
+                    this.record_received();
                 }
                 Poll::Ready(read)
             }
@@ -165,7 +165,7 @@ impl AsyncWrite for TimedStream {
             Some(written) => written,
             None => Pin::new(&mut self.stream).poll_write(cx, bytes),
         };
-        self.written(cx, written)
+        self.handle_write(cx, written)
     }
 
     fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
@@ -174,7 +174,7 @@ impl AsyncWrite for TimedStream {
             Some(written) => written,
             None => Pin::new(&mut self.stream).poll_write_vectored(cx, bytes),
         };
-        self.written(cx, written)
+        self.handle_write(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -183,7 +183,7 @@ impl AsyncWrite for TimedStream {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // hyper calls this after the last byte was written.
-        self.drained();
+        self.record_drained();
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
         // hyper flushes once it has written all its bytes.
         let shared = &self.shared;

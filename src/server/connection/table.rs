@@ -3,15 +3,15 @@
 //! The accept loop alone owns the table, so there is no lock. Entries of closed connections are removed later: the table has at most twice
 //! as many entries as connections may be open.
 //!
-//! - **By address**: an address (or an IPv6 /64) has at most `--address-connections` connections. A further one closes the connection of
-//!   that address that has been idle for longest. It is refused when every connection of the address has a request or a stream in flight.
+//! - **By address**: an address (or an IPv6 /64) has at most `--address-connections` connections. A further one closes a connection of
+//!   that address, in the order below. It is refused when every connection of the address has a request or a stream in flight.
 //!   Addresses of `--trusted-proxies` have no such limit, because all clients come through them.
 //! - **In all**: when `--max-connections` are open, a further connection closes one of the address that has the most connections without a
-//!   request in flight. Within an address, connections that have had no request yet are closed before idle ones, and the longest idle ones
-//!   first. Connections of proxies are closed last. A connection with a request or a stream in flight is never closed: if there is no
-//!   other, the new connection waits.
+//!   request in flight. Within an address, connections that have sent nothing are closed first, then idle ones, then those that have sent a part
+//!   of a head; of equal ones, the longest idle one first. Connections of proxies are closed last. A connection with a request or a stream in
+//!   flight is never closed: if there is no other, the new connection waits.
 //!
-//! Cost: a choice reads all connections, so one choice selects several connections, a 64th of the open ones.
+//! Cost: a choice reads all connections, so one choice selects several connections, a 64th of the open ones and at least one.
 
 use super::ConnectionShared;
 use super::activity::{Phase, TableShared};
@@ -67,7 +67,7 @@ impl ConnectionTable {
         }
     }
 
-    /// Returns the group of a new connection of this address. Returns `None` when the address has reached its limit, and every connection
+    /// Admits a new connection of this address, and returns its group. Returns `None` when the address has reached its limit, and every connection
     /// of it has a request in flight.
     pub(super) fn admit(&mut self, address: IpAddr) -> Option<ClientGroup> {
         if self.entries >= self.max.saturating_mul(2) {
@@ -75,25 +75,25 @@ impl ConnectionTable {
         }
         let address = address.to_canonical();
         let is_proxy = self.proxies.iter().any(|net| net.contains(&address));
-        let origin = ClientGroup { network: Network::from_address(address), is_proxy };
-        let own = self.open.entry(origin).or_default();
-        if !is_proxy && own.len() >= self.address_max {
-            let before = own.len();
-            own.retain(is_open);
-            self.entries -= before - own.len();
-            let count = own.iter().filter(|shared| shared.activity.phase() != Phase::Closing).count();
-            if count >= self.address_max && !close_longest_idle(own) {
-                self.common.dropped("address_limit");
+        let group = ClientGroup { network: Network::from_address(address), is_proxy };
+        let connections = self.open.entry(group).or_default();
+        if !is_proxy && connections.len() >= self.address_max {
+            let before = connections.len();
+            connections.retain(is_open);
+            self.entries -= before - connections.len();
+            let count = connections.iter().filter(|shared| shared.activity.phase() != Phase::Closing).count();
+            if count >= self.address_max && !close_first_by_rank(connections) {
+                self.common.count_dropped("address_limit");
                 return None;
             }
         }
-        Some(origin)
+        Some(group)
     }
 
     /// Adds the entry of a connection that was admitted and has a slot.
-    pub(super) fn insert(&mut self, origin: ClientGroup) -> Arc<ConnectionShared> {
+    pub(super) fn insert(&mut self, group: ClientGroup) -> Arc<ConnectionShared> {
         let shared = Arc::new(ConnectionShared::new(self.common.clone()));
-        self.open.entry(origin).or_default().push(shared.clone());
+        self.open.entry(group).or_default().push(shared.clone());
         self.entries += 1;
         shared
     }
@@ -165,11 +165,11 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn of((origin, connections): (&ClientGroup, &Vec<Arc<ConnectionShared>>)) -> Option<Self> {
+    fn of((group, connections): (&ClientGroup, &Vec<Arc<ConnectionShared>>)) -> Option<Self> {
         let ranked = connections.iter().map(|shared| (shared.clone(), shared.activity.rank()));
         let mut closable: Vec<ClosableConnection> = ranked.filter(|(_, (phase, _))| phase.is_closable()).collect();
         closable.sort_unstable_by_key(|(_, rank)| Reverse(*rank));
-        (!closable.is_empty()).then_some(Self { is_proxy: origin.is_proxy, closable })
+        (!closable.is_empty()).then_some(Self { is_proxy: group.is_proxy, closable })
     }
 
     fn key(&self) -> (bool, usize, Reverse<Option<(Phase, u64)>>) {
@@ -201,8 +201,8 @@ fn is_open(shared: &Arc<ConnectionShared>) -> bool {
     shared.activity.phase() != Phase::Closed
 }
 
-/// Closes the longest idle one of these connections. Returns whether there was one.
-fn close_longest_idle(connections: &[Arc<ConnectionShared>]) -> bool {
+/// Closes the first of these connections by their ranks. Returns whether there was one to close.
+fn close_first_by_rank(connections: &[Arc<ConnectionShared>]) -> bool {
     loop {
         let closable = connections.iter().map(|shared| (shared.activity.rank(), shared)).filter(|(rank, _)| rank.0.is_closable());
         match closable.min_by_key(|(rank, _)| *rank) {

@@ -27,13 +27,13 @@ impl Replacement {
 }
 
 /// Returns the response to send instead of `head`, if hyper itself has made `head`. The response is counted and logged.
-pub(super) fn refused(head: &[u8], app: &App) -> Option<Replacement> {
+pub(super) fn replacement(head: &[u8], app: &App) -> Option<Replacement> {
     let lines = hyper_error_lines(head)?;
     let status = StatusCode::from_bytes(lines.get(9..12)?.as_bytes()).ok()?;
     let (refusal, id) = (refusal(status), RequestId::random());
     app.metrics().count_response(status.as_u16());
     tracing::info!(request_id = id.0, status = status.as_u16(), outcome = refusal.code, "unparsable request");
-    Some(Replacement { bytes: written(lines, refusal, &id), written: 0 })
+    Some(Replacement { bytes: render(lines, refusal, &id), written: 0 })
 }
 
 /// Returns the lines of `head`, if hyper itself has made it for an error of the client. Every other response has a request id.
@@ -42,7 +42,8 @@ fn hyper_error_lines(head: &[u8]) -> Option<&str> {
         return None;
     }
     let lines = std::str::from_utf8(head.strip_suffix(b"\r\n\r\n")?).ok()?;
-    let has = |name: &str| lines.split("\r\n").any(|line| line.split(':').next().is_some_and(|it| it.eq_ignore_ascii_case(name)));
+    let has =
+        |name: &str| lines.split("\r\n").any(|line| line.split(':').next().is_some_and(|key| key.eq_ignore_ascii_case(name)));
     (!has(REQUEST_ID.as_str()) && lines.contains("\r\ncontent-length: 0")).then_some(lines)
 }
 
@@ -57,11 +58,11 @@ fn refusal(status: StatusCode) -> RequestError {
     RequestError::new(status, code, message)
 }
 
-/// Returns these lines with the usual headers and the body of `refusal`.
-pub(super) fn written(lines: &str, refusal: RequestError, id: &RequestId) -> Vec<u8> {
+/// Returns `lines` with the usual headers and the body of `refusal`.
+pub(super) fn render(lines: &str, refusal: RequestError, id: &RequestId) -> Vec<u8> {
     let (body, mut text) = (refusal.body(), String::new());
-    let own = |line: &&str| !line.starts_with("content-length:") && !line.starts_with("connection:");
-    for line in lines.split("\r\n").filter(own) {
+    let is_kept = |line: &&str| !line.starts_with("content-length:") && !line.starts_with("connection:");
+    for line in lines.split("\r\n").filter(is_kept) {
         let _ = write!(text, "{line}\r\n");
     }
     for (name, value) in refusal.into_response(Media::Json).headers() {

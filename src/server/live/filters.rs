@@ -21,7 +21,7 @@ impl FilterEntries {
     /// filter equals another one: so the limit does not depend on other clients.
     ///
     /// # Errors
-    /// `LIMIT_REACHED`. The operation is charged nevertheless, because it was parsed and checked.
+    /// `LIMIT_REACHED`, or `RATE_LIMITED`: the operation is charged nevertheless, because it was parsed and checked.
     pub(in crate::server) async fn take(
         state: &State,
         checked: CheckResult,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
-/// The state that an operation shares with its queued messages: its id, and whether the client has not ended it.
+/// The state that an operation shares with its queued messages: its id, and whether it is active.
 #[derive(Debug)]
 pub(in crate::server) struct OperationHandle {
     /// The id, a client's text.
@@ -81,7 +81,7 @@ impl Operations {
         }
     }
 
-    /// Cancels all operations.
+    /// Ends all operations. Their queued messages stay active: the caller drops the queue.
     pub(in crate::server) fn clear(&self) {
         self.running().clear();
     }

@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// The capacity of a queue in units. A message takes one unit for each 4 KiB, and at least one.
 const CAPACITY: usize = 64;
-/// The bytes of a message for each unit: a queue holds 256 KiB.
+/// The bytes of a message for each unit: a queue holds 256 KiB, or a single longer message.
 const UNIT: usize = 4 << 10;
 
 /// A message of an operation to its client.

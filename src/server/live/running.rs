@@ -70,9 +70,9 @@ impl RunningOperation {
         let charge = charge_operation(state, context, cost).await?;
         let count = OperationCounter::begin(&state.app, kind, operation.name.clone());
         let is_subscription = kind == OperationType::Subscription;
-        let (starting, permit) = if is_subscription { (permit, None) } else { (None, permit) };
+        let (start_permit, permit) = if is_subscription { (permit, None) } else { (None, permit) };
         let filter_entries = operation.filter_entries.take();
-        let responses = operation::responses(state, operation, context.clone(), charge.clone(), starting);
+        let responses = operation::responses(state, operation, context.clone(), charge.clone(), start_permit);
         Ok(Self {
             responses,
             id: id.clone(),
@@ -85,7 +85,7 @@ impl RunningOperation {
         })
     }
 
-    /// Whether it is a mutation.
+    /// Whether the operation is a mutation.
     pub(in crate::server) fn is_mutation(&self) -> bool {
         self.kind == OperationType::Mutation
     }
@@ -173,7 +173,7 @@ struct OperationCounter {
     kind: OperationKind,
     name: Option<String>,
     began: Instant,
-    /// The time until its first response.
+    /// The time until the first response, or until the end of an operation without one.
     took: Option<Duration>,
     outcome: Option<Cow<'static, str>>,
 }

@@ -46,11 +46,11 @@ impl Slots {
         let key = subject.map(|subject| (kind, subject));
         if let Some(key) = key {
             let mut taken = self.lock();
-            let together = taken.get(&key).copied().unwrap_or_default().saturating_add(count);
-            if together > max {
+            let sum = taken.get(&key).copied().unwrap_or_default().saturating_add(count);
+            if sum > max {
                 return None;
             }
-            taken.insert(key, together);
+            taken.insert(key, sum);
         }
         Some(LiveSlot { slots: self.clone(), key, count })
     }

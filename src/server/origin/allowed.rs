@@ -49,13 +49,13 @@ impl FromStr for Origin {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = "an origin is a scheme and a host, such as https://app.example or http://localhost:5173, or * for all";
+        let message = "an origin is a scheme and a host, such as https://app.example or http://localhost:5173, or * for all";
         let is_host =
             |host: &str| !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic() && !b"/?#@,".contains(&byte));
         // Browsers send origins in lower case, and compare them by their bytes.
         let has_form =
             text == "*" || after_scheme(text).is_some_and(is_host) && !text.bytes().any(|byte| byte.is_ascii_uppercase());
-        if has_form { HeaderValue::from_str(text).map(Self).map_err(|_| wrong) } else { Err(wrong) }
+        if has_form { HeaderValue::from_str(text).map(Self).map_err(|_| message) } else { Err(message) }
     }
 }
 

@@ -24,16 +24,16 @@ pub(super) fn can_be_cross_site(headers: &HeaderMap) -> bool {
     !is_same_origin(headers) && !media::is_json(headers) && !PREFLIGHTED.iter().any(|name| headers.contains_key(*name))
 }
 
-/// The origin of the page that sends a request, where that origin is neither allowed nor our own. `None` for clients that are no pages.
-pub(super) fn refused<'a>(headers: &'a HeaderMap, allowed: &AllowedOrigins) -> Option<&'a HeaderValue> {
+/// The origin of the page that sends a request, if that origin is neither allowed nor our own. `None` for clients that are no pages.
+pub(super) fn refused_origin<'a>(headers: &'a HeaderMap, allowed: &AllowedOrigins) -> Option<&'a HeaderValue> {
     let origin = headers.get(header::ORIGIN)?;
     let is_allowed = is_same_origin(headers) || is_host(origin, headers) || allowed.allows(origin);
     (!is_allowed).then_some(origin)
 }
 
-/// Whether the page that opens a socket or an event stream may: the browser sends no preflight for either.
+/// Whether the page that opens a socket or an event stream is allowed to do so: the browser sends no preflight for either.
 pub(super) fn is_allowed(headers: &HeaderMap, allowed: &AllowedOrigins) -> bool {
-    refused(headers, allowed).is_none()
+    refused_origin(headers, allowed).is_none()
 }
 
 /// Whether a page of our own sends the request: browsers mark it, and no page can forge that mark.

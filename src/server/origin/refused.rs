@@ -48,11 +48,11 @@ mod tests {
     #[test]
     fn an_origin_is_logged_once_a_minute() {
         let (refused, now) = (RefusedOrigins::default(), Instant::now());
-        let at = |seconds, origin| refused.take_due(&value(origin), now + Duration::from_secs(seconds));
-        assert_eq!(at(0, "https://a.example").as_deref(), Some("https://a.example"));
-        assert_eq!((at(59, "https://a.example"), at(59, "https://b.example").is_some()), (None, true));
-        assert!(at(60, "https://a.example").is_some());
-        assert!(at(61, "https://b.example").is_none());
+        let take_due_at = |seconds, origin| refused.take_due(&value(origin), now + Duration::from_secs(seconds));
+        assert_eq!(take_due_at(0, "https://a.example").as_deref(), Some("https://a.example"));
+        assert_eq!((take_due_at(59, "https://a.example"), take_due_at(59, "https://b.example").is_some()), (None, true));
+        assert!(take_due_at(60, "https://a.example").is_some());
+        assert!(take_due_at(61, "https://b.example").is_none());
     }
 
     #[test]

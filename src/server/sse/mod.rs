@@ -1,6 +1,6 @@
 //! `/graphql` as a stream of events, by the protocol of graphql-sse
-//! (<https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md>): a connection an operation here, or one for all of a client's
-//! ([`reserved`]).
+//! (<https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md>): one connection for each operation, or one connection for all operations
+//! of a client ([`reserved`]).
 
 mod event;
 pub(super) mod reserved;

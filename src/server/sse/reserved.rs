@@ -39,9 +39,9 @@ const MAX_ID: usize = 255;
 /// The reserved streams of a process, by the digests of their tokens, so that the time of a lookup reveals nothing of a token. Cheap to clone;
 /// clones share the streams.
 #[derive(Clone, Default)]
-pub(in crate::server) struct Reservations(Arc<Mutex<ByDigest>>);
+pub(in crate::server) struct Reservations(Arc<Mutex<StreamsByDigest>>);
 
-type ByDigest = HashMap<[u8; 32], Arc<ReservedStream>>;
+type StreamsByDigest = HashMap<[u8; 32], Arc<ReservedStream>>;
 
 /// A reserved stream, also while it is read.
 pub(in crate::server) struct ReservedStream {
@@ -59,7 +59,7 @@ pub(in crate::server) struct ReservedStream {
 struct AttachedStream {
     reserved: Arc<ReservedStream>,
     queue: MessageQueue,
-    reservations: Weak<Mutex<ByDigest>>,
+    reservations: Weak<Mutex<StreamsByDigest>>,
 }
 
 #[derive(Deserialize)]
@@ -70,7 +70,7 @@ pub(in crate::server) struct StreamParameters {
 }
 
 impl Reservations {
-    fn lock(&self) -> MutexGuard<'_, ByDigest> {
+    fn lock(&self) -> MutexGuard<'_, StreamsByDigest> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -80,7 +80,7 @@ impl Reservations {
     }
 
     fn remove(&self, token: &str) {
-        // Dropped after the lock is released: its operations end with it.
+        // The stream is dropped after the lock is released: its operations end with it.
         let removed = self.lock().remove(&digest(token));
         drop(removed);
     }
@@ -93,13 +93,13 @@ fn digest(token: &str) -> [u8; 32] {
 /// The token of a reserved stream, from the headers or else from the query string.
 pub(in crate::server) fn token(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
     let from_header = headers.get(TOKEN).and_then(|token| token.to_str().ok()).map(str::to_owned);
-    from_header.or_else(|| named(query).token)
+    from_header.or_else(|| parameters(query).token)
 }
 
-fn named(query: Option<&str>) -> StreamParameters {
+fn parameters(query: Option<&str>) -> StreamParameters {
     let uri = axum::http::Uri::builder().path_and_query(format!("/?{}", query.unwrap_or_default())).build();
     let parsed = uri.ok().and_then(|uri| Query::<StreamParameters>::try_from_uri(&uri).ok());
-    parsed.map_or(StreamParameters { token: None, operation_id: None }, |Query(named)| named)
+    parsed.map_or(StreamParameters { token: None, operation_id: None }, |Query(parameters)| parameters)
 }
 
 /// PUT: reserves a stream, and returns its token.
@@ -141,8 +141,8 @@ fn begin(state: &State, context: &Request, slot: LiveSlot) -> String {
         (state.reservations.clone(), state.edge.live.reservation_timeout, token.clone());
     tokio::spawn(async move {
         sleep(timeout).await;
-        let unread = reservations.find(&reserved_token).is_ok_and(|reserved| reserved.queue().is_some());
-        if unread {
+        let is_unread = reservations.find(&reserved_token).is_ok_and(|reserved| reserved.queue().is_some());
+        if is_unread {
             reservations.remove(&reserved_token);
         }
     });
@@ -192,7 +192,8 @@ impl ReservedOperation {
     /// # Errors
     /// `STREAM_NOT_FOUND`: the error does not reveal to other clients that the stream exists.
     pub(in crate::server) fn check_owner(&self, context: &Request) -> Result<(), RequestError> {
-        // The session, not the account alone: the stream ends with the session that has reserved it. JWTs of an account have none, and replace each other.
+        // The session, not the account alone: the stream ends with the session that has reserved it. JWTs have no session: another JWT of the same
+        // account is accepted.
         let owner = |viewer: &Viewer| (viewer.user, viewer.session());
         let is_owner = self.reserved.viewer.as_ref().map(owner) == context.viewer.as_ref().map(owner);
         if is_owner { Ok(()) } else { Err(not_found()) }
@@ -201,7 +202,7 @@ impl ReservedOperation {
     /// Runs an operation whose results go to the stream.
     ///
     /// # Errors
-    /// `OPERATION_EXISTS`; `LIMIT_REACHED` where the stream has as many operations as it may.
+    /// `OPERATION_EXISTS`; `LIMIT_REACHED` where the stream has its maximum number of operations.
     pub(in crate::server) fn begin(self, state: &State, running: RunningOperation) -> Result<Response, RequestError> {
         let out = self.reserved.out.clone();
         self.spawn(state, |handle| async move { running.run(&out, &handle).await })
@@ -244,7 +245,7 @@ pub(in crate::server) async fn complete(Extract(state): Extract<State>, headers:
         auth::refuse_server_key(&headers).map_err(|error| RequestError::from(&error))?;
         let reserved = state.reservations.find(&token(&headers, uri.query()).ok_or_else(not_found)?)?;
         let missing = || RequestError::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "`operationId` is missing.");
-        reserved.operations.cancel(&named(uri.query()).operation_id.ok_or_else(missing)?);
+        reserved.operations.cancel(&parameters(uri.query()).operation_id.ok_or_else(missing)?);
         Ok(StatusCode::OK.into_response())
     };
     completed().unwrap_or_else(|refusal: RequestError| refusal.into_response(Media::Json))

@@ -30,7 +30,7 @@ impl CloseReason {
 
     /// The client has sent an operation before `connection_init` was acknowledged.
     pub(super) const UNAUTHORIZED: Self = Self::new(4401, "Unauthorized");
-    /// The token names no live session, or the session has ended; or it is a server key.
+    /// The token belongs to no live session or is refused as a JWT, or the session or JWT has ended; or the token is a server key.
     pub(super) const FORBIDDEN: Self = Self::new(4403, "Forbidden");
     /// The client requests another sub-protocol.
     pub(super) const PROTOCOL: Self = Self::new(4406, "Subprotocol not acceptable");
@@ -56,7 +56,7 @@ impl CloseReason {
     pub(super) const TRY_AGAIN: Self = Self::new(1013, "Try again later");
 
     /// Another operation has this id.
-    pub(super) fn taken(id: &str) -> Self {
+    pub(super) fn id_taken(id: &str) -> Self {
         Self::with_reason(4409, format!("Subscriber for {id} already exists"))
     }
 
@@ -82,8 +82,8 @@ mod tests {
     #[test]
     fn a_close_reason_fits_its_frame_with_any_id() {
         for id in ["x".repeat(255), "é".repeat(120), "\u{1f985}".repeat(60)] {
-            assert!((100..=MAX_REASON).contains(&CloseReason::taken(&id).reason.len()));
+            assert!((100..=MAX_REASON).contains(&CloseReason::id_taken(&id).reason.len()));
         }
-        assert_eq!(CloseReason::taken("a").reason, "Subscriber for a already exists");
+        assert_eq!(CloseReason::id_taken("a").reason, "Subscriber for a already exists");
     }
 }

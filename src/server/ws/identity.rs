@@ -22,7 +22,7 @@ pub(super) struct Identity {
 /// handshake; `None` without both.
 ///
 /// # Errors
-/// `Forbidden` if it is not a string.
+/// `Forbidden` if the authorization is not a string.
 pub(super) fn authorization(payload: Object, header: Option<HeaderValue>) -> Result<Option<String>, CloseReason> {
     match (payload.take_ignoring_case("authorization"), header) {
         (Some(Value::String(text)), _) => Ok(Some(text)),
@@ -41,20 +41,21 @@ pub(super) fn authorization(payload: Object, header: Option<HeaderValue>) -> Res
 pub(super) async fn resolve(state: State, authorization: Option<String>) -> Result<Identity, CloseReason> {
     let Some(authorization) = authorization else { return Ok(Identity { token: None, viewer: None }) };
     let token = auth::bearer(&authorization).ok_or(CloseReason::FORBIDDEN)?;
-    let since = state.app.db().read_barrier();
-    match within(state.edge.request_timeout, auth::viewer(&state.app, since, token)).await {
+    let barrier = state.app.db().read_barrier();
+    match within(state.edge.request_timeout, auth::viewer(&state.app, barrier, token)).await {
         Ok(Ok(viewer)) => Ok(Identity { token: Some(token.to_owned()), viewer: Some(viewer) }),
         Ok(Err(error)) if is_refusal(&error) => Err(CloseReason::FORBIDDEN),
         Ok(Err(_)) | Err(_) => Err(CloseReason::TRY_AGAIN),
     }
 }
 
-/// Whether a token is refused, and not just unverified.
+/// Whether an error refuses the token. After other errors the token is just unverified.
 pub(super) const fn is_refusal(error: &Error) -> bool {
     matches!(error, Error::InvalidToken | Error::NotProvisioned)
 }
 
-/// Resolves a fresher JWT that a client of a socket has sent: of the account of the one in use, and not ending before it. `None` if it is refused.
+/// Resolves a fresher JWT that a client of a socket has sent. It must be of the same account as the current JWT, and must not expire earlier. `None` if
+/// it is refused.
 pub(super) async fn refresh(state: State, authorization: String, current: Arc<Identity>) -> Option<Identity> {
     let viewer = current.viewer.as_ref()?;
     let expires_at = viewer.jwt()?.expires_at;

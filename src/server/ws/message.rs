@@ -50,10 +50,10 @@ pub(super) fn read(text: &str) -> Result<Message<'_>, CloseReason> {
         "ping" => Ok(Message::Ping(payload.map(object).transpose()?)),
         "pong" => Ok(Message::Pong),
         "subscribe" => match payload {
-            Some(payload) if payload.starts_with('{') => Ok(Message::Subscribe(checked(id)?, payload)),
+            Some(payload) if payload.starts_with('{') => Ok(Message::Subscribe(valid_id(id)?, payload)),
             _ => Err(CloseReason::bad("`subscribe` needs a `payload` that is an object")),
         },
-        "complete" => Ok(Message::Complete(checked(id)?)),
+        "complete" => Ok(Message::Complete(valid_id(id)?)),
         _ => Err(CloseReason::bad("Unknown `type` of a message")),
     }
 }
@@ -68,7 +68,7 @@ fn parse<'a, T: Deserialize<'a>>(message: &str, text: &'a str, shape: &'static s
         .map_err(|error| json::explain(message, &error).map_or(CloseReason::bad(shape), CloseReason::bad_json))
 }
 
-fn checked(id: Option<String>) -> Result<String, CloseReason> {
+fn valid_id(id: Option<String>) -> Result<String, CloseReason> {
     match id {
         Some(id) if (1..=MAX_ID).contains(&id.len()) => Ok(id),
         Some(_) => Err(CloseReason::bad("An `id` has 1 to 255 bytes")),
@@ -80,12 +80,12 @@ fn checked(id: Option<String>) -> Result<String, CloseReason> {
 pub(super) const ACK: &str = r#"{"type":"connection_ack"}"#;
 
 /// The longest pong that repeats the payload of its ping, in bytes.
-const ECHO: usize = 1 << 10;
+const MAX_ECHO: usize = 1 << 10;
 
 /// The reply to a ping, with the payload of the ping.
 pub(super) fn pong(payload: Option<Object>) -> String {
     let text = payload.map(|payload| json!({ "type": "pong", "payload": payload }).to_string());
-    text.filter(|text| text.len() <= ECHO).unwrap_or_else(|| r#"{"type":"pong"}"#.into())
+    text.filter(|text| text.len() <= MAX_ECHO).unwrap_or_else(|| r#"{"type":"pong"}"#.into())
 }
 
 /// The reply to a ping with a JWT: accepted until a time, or refused.

@@ -1,5 +1,5 @@
 //! `/graphql` as a WebSocket, with the protocol `graphql-transport-ws` (<https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md>).
-//! This module replaces the library's implementation, which has no time limits, pings and bounds, and closes with other codes than the
+//! This module replaces the library's implementation, which has no time limits, pings or bounds, and closes with other codes than the
 //! protocol.
 
 mod budget;
@@ -40,10 +40,10 @@ pub(super) fn is_websocket_upgrade(headers: &HeaderMap) -> bool {
 
 /// Upgrades a connection to a socket, unless the page is of an origin that is not allowed.
 pub(super) async fn upgrade(state: State, mut parts: Parts) -> Response {
-    opened(&state, &mut parts).await.unwrap_or_else(|refusal| refusal.into_response(Media::Json))
+    try_upgrade(&state, &mut parts).await.unwrap_or_else(|refusal| refusal.into_response(Media::Json))
 }
 
-async fn opened(state: &State, parts: &mut Parts) -> Result<Response, RequestError> {
+async fn try_upgrade(state: &State, parts: &mut Parts) -> Result<Response, RequestError> {
     if !origin::is_allowed(&parts.headers, &state.edge.cors_origins) {
         return Err(origin::origin_refused());
     }

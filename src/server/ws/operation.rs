@@ -26,8 +26,8 @@ pub(super) async fn run(
     graphql_request: Result<GraphqlRequest, RequestError>,
     handle: Arc<OperationHandle>,
 ) {
-    let worked = AssertUnwindSafe(work(&shared, &identity, graphql_request, &handle)).catch_unwind().await;
-    let refusal = match worked {
+    let result = AssertUnwindSafe(work(&shared, &identity, graphql_request, &handle)).catch_unwind().await;
+    let refusal = match result {
         Ok(Ok(())) => return,
         Ok(Err(OperationError::Refused(refusal))) => {
             // One short error is sent regardless of the number of unread bytes, and counted once.
@@ -67,17 +67,17 @@ async fn start(
     let subject = Subject::for_client(identity.viewer.as_ref().map(|viewer| viewer.user), shared.address);
     operation.take_filter_entries(&shared.state, subject).await?;
     let permit = RunningOperation::permit(&shared.state, &operation, shared.address).await?;
-    let since = shared.state.app.db().read_barrier();
-    let viewer = viewer(shared, identity, since).await.map_err(|error| RequestError::from(&error))?;
-    let context = Request::with_barrier(shared.state.app.clone(), since, viewer, shared.agent.clone(), shared.address);
+    let barrier = shared.state.app.db().read_barrier();
+    let viewer = viewer(shared, identity, barrier).await.map_err(|error| RequestError::from(&error))?;
+    let context = Request::with_barrier(shared.state.app.clone(), barrier, viewer, shared.agent.clone(), shared.address);
     Ok(RunningOperation::admit(permit, &shared.state, &shared.id, operation, &context, "ws").await?)
 }
 
 /// Returns the current viewer. Where the session or JWT has ended, the operation fails and the socket is closed.
-async fn viewer(shared: &SocketShared, first: &Arc<Identity>, since: ReadBarrier) -> Result<Option<Viewer>, Error> {
+async fn viewer(shared: &SocketShared, first: &Arc<Identity>, barrier: ReadBarrier) -> Result<Option<Viewer>, Error> {
     let identity = shared.current(first);
     let Some(token) = &identity.token else { return Ok(None) };
-    let found = within(shared.state.edge.request_timeout, auth::viewer(&shared.state.app, since, token)).await;
+    let found = within(shared.state.edge.request_timeout, auth::viewer(&shared.state.app, barrier, token)).await;
     found.map_err(|_| Error::DeadlineExceeded)?.map(Some).inspect_err(|error| {
         // A fresher JWT may have replaced an expired one meanwhile: then only the operation fails.
         if is_refusal(error) && Arc::ptr_eq(&identity, &shared.current(first)) {

@@ -93,20 +93,20 @@ impl SocketReader {
         tokio::pin!(shutdown);
         loop {
             let next_deadline = self.next_deadline();
-            let done = tokio::select! {
+            let result = tokio::select! {
                 frame = frames.next() => match frame {
-                    Some(Ok(frame)) => self.frame(frame),
-                    Some(Err(error)) => return broken(error),
+                    Some(Ok(frame)) => self.handle_frame(frame),
+                    Some(Err(error)) => return end_after_error(error),
                     None => return SocketEnd::Disconnected,
                 },
-                identity = self.identity.resolved() => identity.and_then(|identity| self.identity(identity)),
-                refreshed = completed(&mut self.refreshing) => self.refreshed(refreshed),
+                identity = self.identity.resolved() => identity.and_then(|identity| self.accept_identity(identity)),
+                refreshed = wait_for(&mut self.refreshing) => self.finish_refresh(refreshed),
                 () = sleep_until(next_deadline) => self.handle_deadline(),
                 () = &mut self.ended => Err(CloseReason::FORBIDDEN),
                 () = shared.forbidden.cancelled() => Err(CloseReason::FORBIDDEN),
                 seconds = &mut shutdown => Err(CloseReason::going_away(seconds)),
             };
-            if let Err(close) = done {
+            if let Err(close) = result {
                 return SocketEnd::Close(close);
             }
         }
@@ -115,7 +115,7 @@ impl SocketReader {
     /// The next deadline, or the time of the next ping.
     fn next_deadline(&self) -> Instant {
         let init_by = match self.identity {
-            IdentityState::Awaited(by) => Some(by),
+            IdentityState::Awaited(deadline) => Some(deadline),
             IdentityState::Resolving(_) | IdentityState::Known(_) => None,
         };
         [init_by, self.pong_by].into_iter().flatten().fold(self.ping_at, Instant::min)
@@ -127,10 +127,10 @@ impl SocketReader {
             self.postpone(now);
             return Ok(());
         }
-        if matches!(self.identity, IdentityState::Awaited(by) if by <= now) {
+        if matches!(self.identity, IdentityState::Awaited(deadline) if deadline <= now) {
             return Err(CloseReason::INIT_TIMEOUT);
         }
-        if self.pong_by.is_some_and(|by| by <= now) {
+        if self.pong_by.is_some_and(|deadline| deadline <= now) {
             return Err(CloseReason::NO_PONG);
         }
         if self.ping_at <= now {
@@ -144,14 +144,14 @@ impl SocketReader {
 
     /// Moves the deadlines so that messages that have arrived by `now` are read first.
     fn postpone(&mut self, now: Instant) {
-        if let IdentityState::Awaited(by) = &mut self.identity {
-            *by = (*by).max(now + MAX_LATENESS);
+        if let IdentityState::Awaited(deadline) = &mut self.identity {
+            *deadline = (*deadline).max(now + MAX_LATENESS);
         }
-        self.pong_by = self.pong_by.map(|by| by.max(now + MAX_LATENESS));
+        self.pong_by = self.pong_by.map(|deadline| deadline.max(now + MAX_LATENESS));
         self.ping_at = self.ping_at.max(now);
     }
 
-    fn frame(&mut self, frame: Message) -> Result<(), CloseReason> {
+    fn handle_frame(&mut self, frame: Message) -> Result<(), CloseReason> {
         let now = Instant::now();
         // Any message proves that the client is alive.
         self.pong_by = None;
@@ -159,14 +159,14 @@ impl SocketReader {
             return Err(CloseReason::MESSAGES);
         }
         match frame {
-            Message::Text(text) => self.message(&text),
+            Message::Text(text) => self.handle_message(&text),
             Message::Binary(_) => Err(CloseReason::bad("Send text messages, not binary ones")),
             // The library responds to these frames.
             Message::Ping(_) | Message::Pong(_) | Message::Close(_) => Ok(()),
         }
     }
 
-    fn message(&mut self, text: &str) -> Result<(), CloseReason> {
+    fn handle_message(&mut self, text: &str) -> Result<(), CloseReason> {
         match message::read(text)? {
             message::Message::Init(payload) => return self.init(payload.unwrap_or_default()),
             message::Message::Ping(Some(payload)) if payload.has_ignoring_case(AUTHORIZATION) => {
@@ -192,7 +192,7 @@ impl SocketReader {
     }
 
     /// Accepts the client's identity. A socket with a session counts in the limit of its account instead of its address.
-    fn identity(&mut self, identity: Identity) -> Result<(), CloseReason> {
+    fn accept_identity(&mut self, identity: Identity) -> Result<(), CloseReason> {
         if let Some(viewer) = &identity.viewer {
             let (live, account) = (&self.shared.state.live, Some(Subject::Account(viewer.user)));
             self.slot = live.slots.take(SlotKind::Socket, account, self.live().account_sockets).ok_or(CloseReason::SOCKETS)?;
@@ -220,8 +220,8 @@ impl SocketReader {
         }
     }
 
-    /// Replaces the JWT by a fresher one; the one before stays in use if that was refused.
-    fn refreshed(&mut self, refreshed: Option<Identity>) -> Result<(), CloseReason> {
+    /// Replaces the JWT by the fresher one. If the fresher one was refused, the current JWT stays in use.
+    fn finish_refresh(&mut self, refreshed: Option<Identity>) -> Result<(), CloseReason> {
         self.refreshing = None;
         let viewer = refreshed.as_ref().and_then(|identity| identity.viewer.clone());
         let expires_at = viewer.as_ref().and_then(|viewer| viewer.jwt()).map(|token| token.expires_at);
@@ -246,7 +246,7 @@ impl SocketReader {
             self.shared.operations.begin(id.clone(), max, |handle| operation::run(shared, identity, graphql_request, handle));
         match started {
             Ok(()) => self.started += 1,
-            Err(BeginError::IdTaken) => return Err(CloseReason::taken(&id)),
+            Err(BeginError::IdTaken) => return Err(CloseReason::id_taken(&id)),
             Err(BeginError::TooMany) => {
                 let refusal = RequestError::new(
                     StatusCode::TOO_MANY_REQUESTS,
@@ -271,7 +271,7 @@ impl SocketReader {
 }
 
 /// Waits for the result of a future, if there is one.
-async fn completed<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
+async fn wait_for<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
     match future {
         Some(future) => future.await,
         None => pending().await,
@@ -279,7 +279,7 @@ async fn completed<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
 }
 
 /// Returns how a socket ends after a frame that cannot be read.
-fn broken(error: axum::Error) -> SocketEnd {
+fn end_after_error(error: axum::Error) -> SocketEnd {
     use tungstenite::Error;
     use tungstenite::error::ProtocolError;
     let inner = error.into_inner();

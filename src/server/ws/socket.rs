@@ -84,7 +84,7 @@ const MAX_CONTROLS: usize = 256;
 
 /// Held while a socket is open.
 struct OpenSocket {
-    _kept: Option<ConnectionGuard>,
+    _connection: Option<ConnectionGuard>,
     _metric: GaugeGuard,
     _open: OpenGuard,
 }
@@ -95,7 +95,7 @@ impl Socket {
         let Self { state, id, address, agent, is_refused, authorization, slot, connection } = self;
         let began = Instant::now();
         let (metric, open) = (state.app.metrics().live_stream("ws"), state.live.open());
-        let _holding = OpenSocket { _kept: connection, _metric: metric, _open: open };
+        let _open_socket = OpenSocket { _connection: connection, _metric: metric, _open: open };
         let supports_protocol = stream.protocol().is_some_and(|protocol| protocol == PROTOCOL);
         let (mut sink, mut frames) = stream.split();
         let (reader, (control, mut controls)) = (state.unread.reader(address), mpsc::channel(MAX_CONTROLS));
@@ -130,13 +130,13 @@ impl Socket {
         log(&end, began, reader.started());
         drop(reader);
         if let SocketEnd::Close(close) = end {
-            let parting = async {
+            let closing = async {
                 if sink.send(Message::Close(Some(close.frame()))).await.is_ok() {
                     // Waits for the client's close frame: closing the connection at once could make the client lose the server's.
                     while let Some(Ok(_)) = frames.next().await {}
                 }
             };
-            let _ = timeout(CLOSE_TIMEOUT, parting).await;
+            let _ = timeout(CLOSE_TIMEOUT, closing).await;
         }
     }
 }

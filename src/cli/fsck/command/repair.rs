@@ -13,7 +13,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// The maximum number of remaining findings that are printed.
-const SHOWN: usize = 1_000;
+const MAX_PRINTED: usize = 1_000;
 
 #[derive(Args, Clone, Copy)]
 #[command(next_help_heading = "Repair")]
@@ -42,7 +42,7 @@ impl RepairOptions {
             home_window: limits.home_window.unwrap_or(config.home_window),
             star_followers: self.star_followers.unwrap_or(config.star_followers),
             home_idle: self.home_idle_days.map_or(config.home_idle, |days| days * DAY),
-            // A repair trims no events and no chats, since the limits of the servers are unknown.
+            // A repair trims no events, and chats only to a given --messages-kept: the other limits of the servers are unknown.
             messages_kept: limits.messages_kept.unwrap_or(Config::ALL_MESSAGES),
             events_kept: 100_000_000,
             events_age: 365 * DAY,
@@ -117,7 +117,7 @@ fn print(repaired: &RepairReport, dry_run: bool) {
         println!("failed {}: {remedy}", counted(*count as u64, "repair", "repairs"));
     }
     let unrepaired = repaired.left.iter().filter(|finding| !dry_run || finding.remedies.is_empty());
-    for finding in unrepaired.take(SHOWN) {
+    for finding in unrepaired.take(MAX_PRINTED) {
         println!("left {finding}: {}", reason(finding));
     }
     println!("{}", summary(repaired, dry_run));
