@@ -49,7 +49,7 @@ pub async fn delete(app: &App, id: UserId, password: &str, session: Option<Sessi
     Ok(delete_unchecked(app, id, &user.login).await?)
 }
 
-/// As [`delete`], for the account that has an external id, without the check of the password.
+/// As [`delete`], for the account with this external id, without the check of the password.
 ///
 /// # Errors
 /// `INVALID_INPUT` for a text that cannot be an external id; `NOT_FOUND`.
@@ -69,7 +69,8 @@ pub async fn delete_unchecked(app: &App, id: UserId, login: &str) -> Result<(), 
     Ok(())
 }
 
-/// Deletes an account without a check, and returns when nothing of it is left. Calls `on_stage` with the name of each stage.
+/// Deletes an account without a check, and returns when nothing of it is left. Calls `on_stage` with the name of the stage
+/// before each pass that follows the first two stages.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once the account is deleted, the workers do the rest.
@@ -85,7 +86,7 @@ pub async fn purge(app: &App, id: UserId, login: &str, mut on_stage: impl FnMut(
     Ok(())
 }
 
-/// Attempts of a deletion while the account changes its login.
+/// Maximum number of attempts of a deletion while the account changes its login.
 const ATTEMPTS: usize = 5;
 
 /// Writes the journal, makes the commit, and deletes the data that must be deleted before the request returns. Begins again if the login changes meanwhile.
@@ -105,7 +106,7 @@ async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option
             lease.ack(app);
             continue;
         }
-        // Its groups have a successor, and nothing of it is unread, when the request returns.
+        // When the request returns, the account's groups have a successor, and nothing of the account is unread.
         while let Some(progress) = next.filter(|progress| progress.stage <= 1) {
             next = settle(app, id, names, progress).await?;
         }
@@ -125,12 +126,12 @@ pub async fn settle(
     (login, former, external_id): (&str, &[String], Option<&str>),
     progress: Progress,
 ) -> Result<Option<Progress>, Error> {
-    let has_login = users::settle_login(app, id, login, former).await?;
-    if has_login && identities::settle(app, id, external_id).await? {
+    let exists = users::settle_login(app, id, login, former).await?;
+    if exists && identities::settle(app, id, external_id).await? {
         return Ok(None);
     }
-    if has_login {
-        // The account has lost its external id, and was deleted.
+    if exists {
+        // The account lost its external id to another account, and was deleted.
         users::settle_login(app, id, login, former).await?;
     } else {
         identities::settle(app, id, external_id).await?;

@@ -101,9 +101,10 @@ pub(super) fn website(id: WebsiteId) -> String {
     format!("website:{{{}}}", id.0)
 }
 
-/// HASH: a copy of the campaign for decisions, `v off starts ends cap per`, of which `off` is `1` or `0` and the others are 0
-/// for none; the money of this share, `g r q day spent held used`, of which `held` is reserved for clicks, and `used` was spent or reserved on `day`, and its impressions, clicks, invalid clicks, invalid impressions, `i c x
-/// y`, and invalid clicks by reason, `x-REASON`, where there was any. No time to live.
+/// HASH: a copy of the campaign for decisions, `v off starts ends cap per`, of which `v` is the version, `off` is `1` or `0` and the others are 0 for
+/// none; the money of this share, `g r q day spent held used`, of which `held` is reserved for clicks, and `used` was spent or reserved on `day`;
+/// its impressions, clicks, invalid clicks, invalid impressions, `i c x y`, and invalid clicks by reason, `x-REASON`, where there was any. No time to
+/// live.
 pub(super) fn share(share: Share) -> String {
     format!("share:{{{share}}}")
 }
@@ -120,7 +121,8 @@ pub(super) fn ad_stats(share: Share) -> String {
     format!("offered:{{{share}}}")
 }
 
-/// ZSET of holds: a hold is the amount reserved for the click of one impression. `impression.ad.price.day` → the time at which the hold expires, ms. At most the impressions of an hour that have holds.
+/// ZSET of holds, `impression.ad.price.day` → the time at which the hold expires, ms. A hold is the amount reserved for the click of one
+/// impression. At most the impressions of an hour that have holds.
 pub(super) fn holds(share: Share) -> String {
     format!("holds:{{{share}}}")
 }
@@ -227,7 +229,7 @@ pub(super) enum KeyKind {
     Signing,
 }
 
-/// Parses a key; `None` for a key of another domain.
+/// Parses a key; `None` for a key of another domain, an invalid key, and a [`freeze`], which expires within seconds.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     if key == SIGNING {
         return Some(KeyKind::Signing);

@@ -1,4 +1,5 @@
-//! The rate limit of ad requests and clicks by address. The process charges its leased quota, so most charges take no round trip.
+//! Rate limits: of ad requests and clicks by address, and of changes by account. Most charges of an address use the quota that the process has leased,
+//! and take no round trip.
 
 use crate::app::App;
 use crate::base::error::Error;
@@ -20,6 +21,7 @@ pub(in crate::domains::ads) async fn charge(app: &App, address: Option<IpAddr>) 
     }
 }
 
+/// Charges an account for a change of a campaign, an ad or a website.
 pub(in crate::domains::ads) async fn charge_change(app: &App, owner: UserId) -> Result<(), Error> {
     rates::charge(app, &[(Limit::Campaigns, Subject::Account(owner))]).await
 }

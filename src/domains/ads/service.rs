@@ -1,4 +1,4 @@
-//! The use cases of ads, by part.
+//! The use cases of ads, by module.
 
 pub use super::accounts::model::Role;
 pub use super::campaigns::service::read::{ads, ads_id, campaigns, campaigns_id, count, state};

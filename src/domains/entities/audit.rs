@@ -6,7 +6,7 @@ use crate::base::audit::{Findings, Remedy};
 /// The field of a text's HASH with its entities.
 const FIELD: &str = "entities";
 
-/// Checks that each stored entity is in its text as such. Those of a text for which this is not so are removed: they are not found again, since
+/// Checks that each stored entity is found in its text. If one is not, the repair removes all entities of the text. It does not find entities again, since
 /// logins may belong to other accounts by now.
 pub fn check_entities(key: &str, message: Option<&str>, stored: Option<&str>, found: &mut Findings) {
     let Some(stored) = stored else { return };

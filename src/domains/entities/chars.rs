@@ -12,7 +12,7 @@ pub(super) const fn is_hash_sign(c: char) -> bool {
     matches!(c, '#' | '＃')
 }
 
-/// Whether the character is part of a login.
+/// Whether the character may be in a login.
 pub(super) const fn is_login(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
@@ -32,7 +32,7 @@ pub(super) fn is_tag_letter(c: char) -> bool {
     matches!(c.general_category_group(), GeneralCategoryGroup::Letter | GeneralCategoryGroup::Mark)
 }
 
-/// Letters, marks, decimal digits, and what joins words in some scripts.
+/// Letters, marks, decimal digits, and the characters that join words in some scripts.
 pub(super) fn is_tag(c: char) -> bool {
     if c.is_ascii() {
         return is_login(c);
@@ -72,12 +72,12 @@ pub(super) const fn is_label(c: char) -> bool {
     c.is_ascii_alphanumeric() || !(is_punctuation(c) || is_space(c) || is_never_text(c) || is_directional_mark(c))
 }
 
-/// Whether the character is inside of a label of a domain, but neither its first nor its last one.
+/// Whether the character may be inside of a label of a domain, but neither first nor last in the label.
 pub(super) const fn is_label_joiner(c: char) -> bool {
     matches!(c, '-' | '_')
 }
 
-/// Whether the character is in a label of a domain without a scheme: other text may follow such a domain without a space.
+/// Whether the character may be in a label of a domain without a scheme: other text may follow such a domain without a space.
 pub(super) const fn is_latin_label(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || is_accented_latin(c)
 }
@@ -100,18 +100,18 @@ const fn is_directional_mark(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether the character is in the path of a URL, outside of parentheses.
+/// Whether the character may be in the path of a URL, outside of parentheses.
 pub(super) const fn is_path(c: char) -> bool {
     ends_path(c)
         || matches!(c, '!' | '*' | '\'' | ';' | ':' | ',' | '.' | '$' | '%' | '[' | ']' | '\u{2013}' | '~' | '@' | '|' | '&')
 }
 
-/// Whether a path may end with the character. Punctuation at its end is of the sentence.
+/// Whether a path may end with the character. Punctuation at the end of a path belongs to the sentence.
 pub(super) const fn ends_path(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '=' | '_' | '#' | '/' | '\u{400}'..='\u{4ff}') || is_accented_latin(c)
 }
 
-/// Whether the character is in the query of a URL.
+/// Whether the character may be in the query of a URL.
 pub(super) const fn is_query(c: char) -> bool {
     ends_query(c)
         || matches!(c, '!' | '?' | '*' | '\'' | '@' | '(' | ')' | ';' | ':' | '+' | '$' | '%' | '[' | ']' | '.' | ',' | '~' | '|')

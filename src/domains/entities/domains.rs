@@ -1,4 +1,4 @@
-//! Finds domains. All tables are made in one pass over a text, so that the time is linear in its length whatever it contains.
+//! Finds domains. All dots of a text are found in one pass over it, so the time is linear in the length of the text, whatever it contains.
 
 use super::chars::{is_label, is_label_joiner, is_latin_label};
 use super::tlds;
@@ -16,13 +16,13 @@ const MAX_PUNYCODE_DIGITS: usize = 9;
 pub(super) struct Dot {
     /// Its position.
     pub(super) at: usize,
-    /// Where the label can begin at the earliest.
+    /// The earliest position at which the label can begin.
     pub(super) from: usize,
-    /// The label after the last underscore: a registered name has none.
+    /// The position after the last underscore of the label: the label directly before a top-level domain has none.
     plain_from: usize,
-    /// The end of the top-level domain after it.
+    /// The end of the top-level domain after the dot.
     tld_end: Option<usize>,
-    /// The end of the longest domain that has more labels after it.
+    /// The end of the longest domain that has another dot after this dot.
     longer_end: Option<usize>,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn dots(text: &[char]) -> Vec<Dot> {
     dots
 }
 
-/// Whether all labels of a domain are short enough for DNS, and it is in Latin letters if it looks like Punycode.
+/// Whether all labels of a domain are short enough for DNS. A domain that begins like Punycode must also contain a domain in Latin letters.
 pub(super) fn is_valid(domain: &[char]) -> bool {
     if domain.starts_with(&['x', 'n', '-', '-']) && latin_domains(domain, 0..domain.len()).next().is_none() {
         return false;

@@ -26,12 +26,12 @@ pub struct TextEntitiesObject {
 }
 
 impl TextEntitiesObject {
-    /// Places the entities in their text, which was written at a time.
+    /// Places the entities in their text, which was written at `written_at`.
     pub fn new(text: &str, written_at: Millis, entities: &TextEntities, unit: Option<TextUnit>) -> Self {
         Self { placed: service::place(text, entities, unit.unwrap_or_default()), written_at }
     }
 
-    /// The mentioned account, if the viewer can find it.
+    /// The mentioned account; `None` if the viewer cannot find the account.
     async fn mentioned(&self, loaders: &Loaders, mention: &PlacedEntity<String>) -> Result<Option<MentionEntity>, Error> {
         let account = loaders.logins.load(mention.target.clone()).await?.at(self.written_at);
         let user = relations::find_at_equal_cost(loaders, account).await?.map(UserObject);

@@ -47,8 +47,8 @@ fn find_url(text: &[char], dot: &Dot, previous_end: usize) -> Option<Url> {
 fn scheme_before(text: &[char], end: usize) -> Option<usize> {
     ["https://", "http://"].into_iter().find_map(|scheme| {
         let start = end.checked_sub(scheme.len())?;
-        let is_it = text[start..end].iter().copied().zip(scheme.chars()).all(|(c, of)| c.eq_ignore_ascii_case(&of));
-        is_it.then_some(start)
+        let is_equal = text[start..end].iter().copied().zip(scheme.chars()).all(|(c, other)| c.eq_ignore_ascii_case(&other));
+        is_equal.then_some(start)
     })
 }
 
@@ -75,7 +75,7 @@ fn end_of_port(text: &[char], at: usize) -> usize {
     if text.get(at) == Some(&':') && digits > 0 { at + 1 + digits } else { at }
 }
 
-/// The end of the path that begins with this slash: past the last character that may end it, or pair of parentheses.
+/// The end of the path that begins with this slash: the position after its last pair of parentheses or character that may end a path.
 fn end_of_path(text: &[char], slash: usize) -> usize {
     let (mut at, mut end) = (slash, slash);
     loop {

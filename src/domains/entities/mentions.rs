@@ -3,7 +3,7 @@
 use super::chars::{is_accented_latin, is_at_sign, is_login};
 use std::ops::Range;
 
-/// The longest login. A longer run of its characters mentions nobody.
+/// Maximum length of a login. A longer run of the characters of logins mentions nobody.
 const MAX_LOGIN: usize = 30;
 
 /// The ranges of the mentions in a text, in its order.
@@ -12,13 +12,13 @@ pub(super) fn find(text: &[char]) -> Vec<Range<usize>> {
     signs.filter(|at| can_begin(&text[..*at])).filter_map(|at| Some(at..end(text, at + 1)?)).collect()
 }
 
-/// Whether a mention may begin after this text: not within a word or an e-mail address, but directly after `RT`.
+/// Whether a mention may begin after this text: not within a word or an e-mail address, except directly after the word `RT`.
 fn can_begin(before: &[char]) -> bool {
-    let is_open = |c: char| !(is_login(c) || is_at_sign(c) || matches!(c, '!' | '#' | '$' | '%' | '&' | '*'));
+    let is_boundary = |c: char| !(is_login(c) || is_at_sign(c) || matches!(c, '!' | '#' | '$' | '%' | '&' | '*'));
     let is_word = |c: char| is_login(c) || matches!(c, '+' | '~' | '.' | '-');
     match before {
         [] => true,
-        [.., last] if is_open(*last) => true,
+        [.., last] if is_boundary(*last) => true,
         [rest @ .., 'r' | 'R', 't' | 'T'] => rest.last().is_none_or(|last| !is_word(*last) && !is_at_sign(*last)),
         _ => false,
     }

@@ -46,7 +46,7 @@ pub struct Entity {
     pub range: Range<usize>,
 }
 
-/// The entities of a text, in its order. They do not overlap: of two that would, the one that begins first is found. Tags may be too long to have a
+/// Finds the entities of a text, in its order. They do not overlap: of two that would overlap, only the first is found. Tags may be too long to have a
 /// [`tag_name`].
 pub fn find(text: &str) -> Vec<Entity> {
     let text: Vec<char> = text.chars().collect();
@@ -66,7 +66,7 @@ pub fn find(text: &str) -> Vec<Entity> {
 }
 
 /// The name of the tag that is written like this, with or without its sign: NFKC, full case folding, NFC. Tags with one name are one tag, and the name of
-/// a name is the name itself. `None` for what is no whole tag, or has more than 100 code points, as written or as a name.
+/// a name is the name itself. `None` for a text that is not a whole tag, or has more than 100 code points, as written or as a name.
 pub fn tag_name(written: &str) -> Option<String> {
     tags::name(written)
 }

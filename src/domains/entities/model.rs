@@ -72,7 +72,7 @@ impl TextEntities {
         record.split(' ').filter(|part| !part.is_empty()).map(StoredEntity::parse).collect::<Option<_>>().map(Self)
     }
 
-    /// Whether these can be the entities of `text`: each is found in it at its range.
+    /// Whether these can be the entities of `text`: each is found in the text at its range.
     pub fn is_of(&self, text: &str) -> bool {
         let found = super::find(text);
         let in_text = |it: &StoredEntity| Entity { kind: it.kind, range: it.range.start as usize..it.range.end as usize };
@@ -114,7 +114,7 @@ pub(super) fn login_of(mention: &str) -> String {
     mention.chars().skip(1).collect::<String>().to_ascii_lowercase()
 }
 
-/// The first values of a kind, up to a limit.
+/// A set of the first different values, up to a limit.
 struct BoundedSet<T> {
     values: HashSet<T>,
     most: usize,
@@ -125,7 +125,7 @@ impl<T: Eq + std::hash::Hash> BoundedSet<T> {
         Self { values: HashSet::new(), most }
     }
 
-    /// Whether a value is among the first ones.
+    /// Adds a value unless the limit is reached. Returns whether the set contains the value.
     fn counts(&mut self, value: T) -> bool {
         self.values.contains(&value) || self.values.len() < self.most && self.values.insert(value)
     }

@@ -17,7 +17,7 @@ pub async fn of_new_text(app: &App, text: &str) -> Result<TextEntities, Error> {
     Ok(with_accounts(app, text).await?.0)
 }
 
-/// As [`of_new_text`], with the accounts of the logins that follow an `@`, of more of them than count as mentions.
+/// As [`of_new_text`], with the accounts of all mentioned logins, by login, also of those beyond the limit of mentions.
 ///
 /// # Errors
 /// As [`of_new_text`].

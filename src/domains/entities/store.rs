@@ -5,7 +5,7 @@ use crate::base::error::Error;
 use crate::db::decode::StoredText;
 use crate::db::hash::{Form, HashValue};
 
-/// A text without entities has no such field. A field that is invalid counts as none, so that the text can be read.
+/// Entities in an optional field: a text without entities has no such field. An invalid field counts as no field, so that the text can be read.
 impl HashValue for TextEntities {
     const FORM: Form = Form::Optional;
 

@@ -6,11 +6,12 @@ use unicode_normalization::UnicodeNormalization;
 
 /// The longest tag in code points, as it is written and as a name, without its sign.
 const MAX_TAG: usize = 100;
+/// The selectors of the form of the character before. A tag may begin after them.
 const VARIATION_SELECTORS: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
-/// Follow a sign that is drawn as a key.
+/// The characters after a sign that is drawn as a keycap.
 const KEYCAP: [char; 2] = ['\u{fe0f}', '\u{20e3}'];
 
-/// The ranges of the tags in a text, in its order, those that are too long among them.
+/// The ranges of the tags in a text, in its order, including tags that are too long.
 pub(super) fn find(text: &[char]) -> Vec<Range<usize>> {
     let mut tags = Vec::new();
     let mut past = 0;
@@ -29,7 +30,7 @@ fn is_boundary(before: char) -> bool {
     VARIATION_SELECTORS.contains(&before) || !(is_tag(before) || before == '&')
 }
 
-/// The length of the tag that a text begins with, which has a letter.
+/// The length of the tag that a text begins with, without its sign; `None` if there is no letter in it.
 fn length(text: &[char]) -> Option<usize> {
     let length = text.iter().take_while(|c| is_tag(**c)).count();
     let is_keycap = text.first().is_some_and(|first| KEYCAP.contains(first));
@@ -37,15 +38,15 @@ fn length(text: &[char]) -> Option<usize> {
 }
 
 /// The name of a tag that is written like this, with or without its sign: NFKC, full case folding, NFC. The name of a name is the name. `None` for
-/// what is no whole tag, or too long.
+/// a text that is not a whole tag, or is too long.
 pub(super) fn name(written: &str) -> Option<String> {
     let written = written.strip_prefix(is_hash_sign).unwrap_or(written);
     if !is_whole_tag(written) {
         return None;
     }
-    // A few letters become others that are folded again.
+    // The folded forms of a few letters must be folded again.
     let name = fold(&fold(written));
-    // A few letters stand for several words, with spaces between.
+    // The compatibility forms of a few letters are several words with spaces.
     (is_whole_tag(&name) && fold(&name) == name).then_some(name)
 }
 

@@ -6,12 +6,13 @@ use std::sync::LazyLock;
 
 /// The top-level domains in lower case, one in each line: those of twitter-text 3.1 and those of the root zone. `make tlds` renews them.
 static TLDS: LazyLock<HashSet<&[u8]>> = LazyLock::new(|| include_str!("tlds.txt").lines().map(str::as_bytes).collect());
-/// In code points.
+/// The minimum length of a top-level domain in code points.
 const SHORTEST: usize = 2;
-/// In bytes.
+/// The maximum length of a top-level domain in bytes.
 const LONGEST: usize = 40;
 
-/// The length of the top-level domain that the text begins with, and which ends there: the longest one, ignoring case, or one in Punycode.
+/// The length of the top-level domain at the start of the text, in code points: the longest known one that ends at a word boundary, ignoring case, or
+/// else one in Punycode.
 pub(super) fn length(text: &[char]) -> Option<usize> {
     let (mut tld, mut bytes, mut longest) = ([0; LONGEST], 0, None);
     for (length, c) in (1..).zip(text.iter().copied().take_while(|c| is_label(*c))) {

@@ -14,7 +14,7 @@ pub fn owns(key: &str) -> bool {
     key == keys::SERVER_KEYS
 }
 
-/// Checks the register. A record that cannot be read gives no access, so its repair is its removal.
+/// Checks the register. A record that cannot be read gives no access, so the repair removes the record.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].

@@ -24,7 +24,7 @@ pub struct KeyRecord {
     pub key: Arc<ServerKey>,
     /// The digest of the key.
     pub digest: String,
-    /// When it was created.
+    /// The time of the creation.
     pub created_at: Millis,
     /// The time of the last use, up to a minute old; `None` if it was never used.
     pub last_used_at: Option<Millis>,
@@ -41,7 +41,7 @@ pub enum CreateResult {
 }
 
 impl KeyRecord {
-    /// Reads the record of a name; `None` if it is no record.
+    /// Parses the record of a name; `None` if the text is not a valid record.
     pub(super) fn parse(name: &str, text: &str) -> Option<Self> {
         let mut parts = text.split(' ');
         let [digest, scopes, created, used] = std::array::from_fn(|_| parts.next());
@@ -67,7 +67,7 @@ pub(super) fn is_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_allowed)
 }
 
-/// Whether a token is a server key by its form. The token of a session can begin like one, but is shorter.
+/// Whether a token has the form of a server key. The token of a session can begin like a server key, but has the length of a digest.
 pub fn is_server_key(token: &str) -> bool {
     token.starts_with(PREFIX) && token.len() != DIGEST
 }

@@ -32,7 +32,8 @@ pub async fn create(app: &App, name: &str, scopes: &[Scope]) -> Result<CreateRes
     })
 }
 
-/// The key of a token; `None` if it is unknown or was revoked. One HGETALL, or nothing if the keys are cached.
+/// Authenticates a token: returns its server key and records the use; `None` if the key is unknown or was revoked. One HGETALL, or nothing if the keys
+/// are cached.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -44,7 +45,7 @@ pub async fn find(app: &App, since: ReadBarrier, token: &str) -> Result<Option<A
     Ok(Some(record.key.clone()))
 }
 
-/// Records the use in the background: a request never waits for this write, nor fails with it.
+/// Records the use of a key in the background, at most once in [`TOUCH_EVERY`]: a request never waits for this write, nor fails with it.
 fn touch(app: &App, record: &KeyRecord) {
     let now = app.now();
     if record.last_used_at.is_some_and(|used| now.saturating_sub(used) < TOUCH_EVERY) {
@@ -67,7 +68,7 @@ pub async fn list(app: &App) -> Result<Vec<KeyRecord>, Error> {
     Ok(register.0.clone())
 }
 
-/// Revokes a key: every server refuses it from then on. Returns whether there was one. One command.
+/// Revokes a key: every server refuses the key from then on. Returns whether the key existed. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.

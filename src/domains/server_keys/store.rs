@@ -60,13 +60,13 @@ pub(super) async fn add(db: &Db, record: &KeyRecord) -> Result<AddResult, Error>
     })
 }
 
-/// Deletes a key: it is invalid as soon as this returns. Returns whether there was one. One command.
+/// Deletes a key: the key is invalid as soon as this returns. Returns whether the key existed. One command.
 pub(super) async fn delete(db: &Db, name: &str) -> Result<bool, Error> {
     let mut replies = db.write_many(vec![cmd("HDEL").arg(keys::SERVER_KEYS).arg(name).take()]).await?;
     decode::value(replies.pop().unwrap_or_default())
 }
 
-/// Records that a key was used, if it exists and the last record is old enough. One script.
+/// Records that a key was used, if it exists and the last record is old enough. Returns whether the key exists. One script.
 pub(super) async fn touch(db: &Db, record: &KeyRecord, used: Millis) -> Result<bool, Error> {
     let call = Call::new(&TOUCH_SERVER_KEY, [keys::SERVER_KEYS.to_owned()]);
     db.call(call.arg(&record.key.name).arg(&record.digest).arg(used).arg(TOUCH_EVERY)).await

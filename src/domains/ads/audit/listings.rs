@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashSet};
 /// The number of members of a set that are checked together.
 const PAGE: usize = 2_000;
 
-/// Checks that every campaign in a listing or in the schedule exists and has a record of the listing.
+/// Checks that every campaign in a listing has a record of the listing, and that every campaign in the schedule exists and is in its partition.
 pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
     for (owned, key) in all {
         match owned {
@@ -83,7 +83,7 @@ async fn check_schedule(reader: &AuditReader, key: &str, n: u64, found: &mut Fin
     Ok(())
 }
 
-/// The remedy: settling derives listings and copies from the definition.
+/// The remedy for wrong listings and copies: settling derives them from the definition.
 const fn settle(campaign: CampaignId) -> Remedy {
     Remedy::SettleCampaign { owner: None, campaign }
 }
@@ -93,11 +93,11 @@ struct CampaignRecord {
     id: CampaignId,
     shares: u64,
     version: Option<String>,
-    /// Whether it can be listed, regardless of its money.
+    /// Whether the campaign can be listed, regardless of its money.
     is_active: bool,
     has_ended: bool,
     ads: Vec<(u64, Slot)>,
-    /// The ads whose status is deleted. They may be ranked until a decision finds that.
+    /// The ads whose status was deleted. They may be ranked until a decision finds the deletion.
     without_status: BTreeSet<u64>,
     keywords: Vec<String>,
 }
@@ -166,13 +166,13 @@ async fn check_listings(reader: &AuditReader, record: &CampaignRecord, found: &m
         );
     }
     let slots: BTreeSet<Slot> = record.ads.iter().map(|(_, slot)| *slot).collect();
-    let of = |slot: &Slot| -> Vec<Listing> {
+    let listings_of = |slot: &Slot| -> Vec<Listing> {
         if record.keywords.is_empty() {
             return vec![Listing::untargeted(*slot)];
         }
         record.keywords.iter().map(|keyword| Listing::for_keyword(*slot, keyword)).collect()
     };
-    let expected: HashSet<Listing> = slots.iter().filter(|_| record.is_active).flat_map(of).collect();
+    let expected: HashSet<Listing> = slots.iter().filter(|_| record.is_active).flat_map(listings_of).collect();
     listings.extend(expected.iter().copied());
     let score = |it: Listing| cmd("ZSCORE").arg(keys::offers(&it)).arg(&to_member(record.id)[..]).take();
     let scores = reader.query(listings.iter().copied(), score).await?;
@@ -181,7 +181,7 @@ async fn check_listings(reader: &AuditReader, record: &CampaignRecord, found: &m
         found.add_repairable(&key, format!("is in {} but should not be", keys::offers(listing)), [settle(record.id)]);
     }
     for slot in slots.iter().filter(|_| record.is_active) {
-        let all = of(slot);
+        let all = listings_of(slot);
         let count = all.iter().filter(|it| is_listed(it)).count();
         if count > 0 && count < all.len() {
             let problem = format!("is in some listings of {} but not in others", slot.name());
@@ -206,7 +206,7 @@ async fn check_copy(reader: &AuditReader, record: &CampaignRecord, share: Share,
         let rank = keys::rank(share, slot);
         let ranked = reader.query([rank.as_str()], |key| cmd("ZRANGE").arg(key).arg(0).arg(MAX_ADS).take()).await?;
         let ranked: BTreeSet<u64> = ranked.read::<Vec<u64>>(&rank.as_str()).unwrap_or_default().into_iter().collect();
-        let ads: BTreeSet<u64> = record.ads.iter().filter(|(_, of)| *of == slot).map(|(number, _)| *number).collect();
+        let ads: BTreeSet<u64> = record.ads.iter().filter(|(_, ad_slot)| *ad_slot == slot).map(|(number, _)| *number).collect();
         if !ranked.is_subset(&ads) || ads.difference(&ranked).any(|ad| !record.without_status.contains(ad)) {
             let problem = format!("{rank}: does not rank the ads of its slot");
             found.add_repairable(&keys::campaign(record.id), problem, [settle(record.id)]);

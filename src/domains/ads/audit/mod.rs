@@ -47,7 +47,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     Ok(())
 }
 
-/// Returns the Redis type of a key and its expiry.
+/// Returns the expected Redis type and expiry of a key.
 const fn expected_type(owned: &KeyKind, entry: &KeyInfo) -> (&'static str, Expiry) {
     match owned {
         // A removed ad expires. `records` checks that no campaign lists it.

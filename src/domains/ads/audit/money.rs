@@ -12,7 +12,7 @@ use redis::cmd;
 use std::collections::HashMap;
 
 static SUM_SHARE: Script = Script::new(include_str!("../lua/sum_share.lua"));
-/// The number of days whose counts are certainly complete.
+/// The number of days whose counts have certainly not expired.
 const COMPLETE_DAYS: u64 = 399;
 /// Maximum number of holds of a share to sum: a script must not block Redis for long.
 const MAX_HOLDS: u64 = 100_000;
@@ -36,6 +36,7 @@ impl Pool {
     }
 }
 
+/// Checks the money of a campaign and its shares.
 pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Findings) -> Result<(), Error> {
     let key = keys::campaign(id);
     // Granted and returned sums only grow. The share is read between two reads of the pool, so its sums lie between those of the pool, also under load.
@@ -58,8 +59,8 @@ pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Find
             continue;
         };
         taken += sums[2] + sums[3];
-        let whole = first + COMPLETE_DAYS > reader.now() / DAY;
-        check_share(*share, sums, whole, found);
+        let are_days_complete = first + COMPLETE_DAYS > reader.now() / DAY;
+        check_share(*share, sums, are_days_complete, found);
         if sums[0] > after.share_field("g", share.n) || sums[1] < before.share_field("r", share.n) {
             let problem = "has more than it was granted, or has returned less than the pool has booked";
             found.add(&key, format!("{}: {problem}", keys::share(*share)));
@@ -79,8 +80,8 @@ pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Find
     Ok(())
 }
 
-/// Checks the fields of a share against the sums over its ads, its holds and its days.
-fn check_share(share: Share, sums: &[LifetimeSum], whole: bool, found: &mut Findings) {
+/// Checks the fields of a share against the sums over its ads and its holds, and over its days if the counts of all days still exist.
+fn check_share(share: Share, sums: &[LifetimeSum], are_days_complete: bool, found: &mut Findings) {
     // Findings name the campaign, because a second check of the campaign includes its shares.
     let (key, share_key) = (keys::campaign(share.campaign), keys::share(share));
     let [granted, returned, spent, held, shown, clicked, invalid] = [0, 1, 2, 3, 4, 5, 6].map(|at: usize| sums[at]);
@@ -101,7 +102,7 @@ fn check_share(share: Share, sums: &[LifetimeSum], whole: bool, found: &mut Find
         ("the reasons of x are not those of its ads", reasons, sums[20]),
         ("held is not the sum of its holds", held, sums[10]),
     ];
-    if whole {
+    if are_days_complete {
         pairs.extend([
             ("i is not the sum of its days", shown, sums[11]),
             ("c is not the sum of its days", clicked, sums[12]),

@@ -18,14 +18,14 @@ pub struct ShareBalance {
 }
 
 impl ShareBalance {
-    /// Returns the money that was committed on this day.
+    /// Returns the money that was committed on `day`, or on the last day of the share if that is later; 0 if that is earlier.
     pub const fn committed_on(&self, day: u64) -> Money {
         if self.day >= day { self.committed } else { Money(0) }
     }
 
     /// Returns the money that several shares have committed.
     pub(in crate::domains::ads) fn committed_budget(all: &[Self], day: u64) -> CommittedBudget {
-        let sum = |of: fn(&Self) -> u64| Money(all.iter().map(of).sum());
+        let sum = |amount: fn(&Self) -> u64| Money(all.iter().map(amount).sum());
         let today = all.iter().map(|balance| balance.committed_on(day).0).sum();
         CommittedBudget { whole: sum(|balance| balance.spent.0 + balance.reserved.0), today: Money(today) }
     }

@@ -1,4 +1,4 @@
-//! Checks of inputs that several parts share, and the user errors that they return.
+//! Checks of inputs that several modules share, and the user errors that they return.
 
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::text::{TextRules, max_bytes};
@@ -34,10 +34,12 @@ pub(in crate::domains::ads) fn parse_url(text: &str, field: &'static str) -> Res
         return Err(row());
     }
     let url = Url::parse(text).map_err(|_| row())?;
-    let open = url.username().is_empty() && url.password().is_none();
-    if matches!(url.scheme(), "http" | "https") && url.has_host() && open { Ok(url) } else { Err(row()) }
+    let has_no_credentials = url.username().is_empty() && url.password().is_none();
+    let is_valid = matches!(url.scheme(), "http" | "https") && url.has_host() && has_no_credentials;
+    if is_valid { Ok(url) } else { Err(row()) }
 }
 
+/// Returns the error for a URL that is too long.
 pub(in crate::domains::ads) fn too_long(field: &'static str) -> UserError {
     invalid(format!("A URL has at most {MAX_URL} bytes. Use a shorter one."), &[field])
 }

@@ -39,8 +39,8 @@ pub struct InvalidClicks([u64; InvalidClick::ALL.len()]);
 
 impl InvalidClicks {
     /// Creates the counts from a function that returns the count of each reason.
-    pub fn new(of: impl Fn(InvalidClick) -> u64) -> Self {
-        Self(InvalidClick::ALL.map(of))
+    pub fn new(count: impl Fn(InvalidClick) -> u64) -> Self {
+        Self(InvalidClick::ALL.map(count))
     }
 
     /// Returns the number of clicks with this reason.

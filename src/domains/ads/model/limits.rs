@@ -11,7 +11,7 @@ pub const MAX_ADS_EVER: usize = 1_000;
 /// The time for which a removed ad is kept. It is longer than the ad can be clicked, and longer than an idempotency key, which could otherwise create
 /// the ad again.
 pub(in crate::domains::ads) const REMOVED_AD_TTL: Millis = 25 * 60 * MINUTE;
-/// Maximum number of fields of an ad in its share.
+/// Maximum number of fields of an ad in the statistics of a share, `offered:{C.n}`.
 pub(in crate::domains::ads) const AD_FIELDS: usize = 14;
 /// Maximum number of keywords of a campaign.
 pub const MAX_KEYWORDS: usize = 250;
@@ -43,5 +43,6 @@ pub const DEFAULT_DAYS: usize = 30;
 pub const PLAUSIBLE_CLICKS: u64 = 10;
 /// The period of evaluation of campaigns that pay for clicks: shorter than a hold.
 pub(in crate::domains::ads) const CPC_EVALUATION_PERIOD: Millis = 30 * MINUTE;
-/// Listings of a campaign that one evaluation reads: those that contain the campaign, and as many again that contained it shortly before.
+/// Maximum number of recorded listings of a campaign that one evaluation reads: those that contain the campaign, and as many again that contained
+/// the campaign shortly before.
 pub(in crate::domains::ads) const MAX_LISTED: usize = 8 * (MAX_KEYWORDS + 1);

@@ -1,4 +1,4 @@
-//! Values that all parts of ads share: money, slots, listings, shares, visitors, tallies, limits.
+//! Values that all modules of ads share: money, slots, listings, shares, visitors, tallies, limits.
 
 mod input;
 mod invalid_traffic;

@@ -5,7 +5,7 @@ use rust_decimal::prelude::ToPrimitive;
 use std::fmt;
 
 /// The maximum budget and bid, in whole units of the currency. All amounts of a campaign stay below 2⁵³ billionths, so they are exact in a
-/// double, the number type of Lua scripts. The sums of grants and returns may exceed it; see `Sum`.
+/// double, the number type of Lua scripts. The sums of grants and returns may exceed this; see `LifetimeSum`.
 pub const MAX_MONEY: u64 = 9_000_000;
 
 /// The sum of the grants or returns in a campaign's life, in billionths. It grows each time that the same money is granted and returned.
@@ -83,13 +83,13 @@ mod tests {
 
     #[test]
     fn money_has_at_most_six_decimals() {
-        let of = |text: &str| Money::from_decimal(text.parse().expect("a number"));
+        let parse = |text: &str| Money::from_decimal(text.parse().expect("a number"));
         for (text, billionths) in [("0.000001", 1_000), ("2.2500000000", 2_250_000_000), ("9000000", MAX_MONEY * BILLION)] {
-            assert_eq!(of(text), Ok(Money(billionths)), "{text}");
+            assert_eq!(parse(text), Ok(Money(billionths)), "{text}");
             assert_eq!(Money(billionths).decimal().to_string(), Money(billionths).to_string());
         }
         for text in ["0", "0.0", "-1", "-0.000001", "0.0000001", "1.0000001", "9000000.000001", "79228162514264337593543950335"] {
-            assert!(of(text).is_err(), "{text}");
+            assert!(parse(text).is_err(), "{text}");
         }
     }
 }

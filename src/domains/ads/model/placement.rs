@@ -105,7 +105,8 @@ impl fmt::Display for Share {
     }
 }
 
-/// A visitor: a keyed hash of the publisher's name for the visitor, or of the account that reads its home timeline.
+/// A visitor: a keyed hash of the publisher's name for the visitor, or of the account that reads its home timeline. Counters of traffic also use it
+/// for addresses and publishers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Visitor(pub [u8; 16]);
 

@@ -35,7 +35,7 @@ pub fn ecpm(pricing: Pricing, bid: Money, impressions: u64, clicks: u64) -> Ecpm
         Pricing::Cpm => bid,
         Pricing::Cpc => {
             let (bid, clicks, shown) = (u128::from(bid), u128::from(clicks), u128::from(impressions));
-            // There is no click without an impression: if clicks exceed impressions, the number of clicks counts for both.
+            // There is no click without an impression, so the rate is at most 1.
             let clicks = (clicks + 1).min(shown + 100);
             Ecpm::try_from(bid * 1_000 * clicks / (shown + 100)).unwrap_or(Ecpm::MAX)
         }

@@ -50,8 +50,8 @@ pub(in crate::domains::ads) struct WebsiteDraft {
 }
 
 impl WebsiteDraft {
-    /// Returns the text that distinguishes websites with the same idempotency key. Without a server key, it is the text of versions that
-    /// had none.
+    /// Returns the text by which requests with the same idempotency key are compared. Without a server key, it is the text of server versions
+    /// without server keys.
     pub(in crate::domains::ads) fn idempotency_text(&self) -> String {
         let Self { name, origin, server_key } = self;
         let key = if *server_key > 0 { format!(", server_key: {server_key}") } else { String::new() };
@@ -92,7 +92,7 @@ pub fn website_key(secret: [u8; 16], id: WebsiteId) -> String {
     URL_SAFE_NO_PAD.encode([&bytes[..], &hasher.finish128().as_bytes()].concat())
 }
 
-/// Returns the website of a website key; `None` for a forged one. Takes no round trip, and compares in constant time.
+/// Returns the website of a website key; `None` for a forged key. Takes no round trip, and compares in constant time.
 pub fn website_of_key(secret: [u8; 16], key: &str) -> Option<WebsiteId> {
     let bytes = (key.len() == 31).then(|| URL_SAFE_NO_PAD.decode(key))?.ok()?;
     let id = bytes.get(..7)?.iter().fold(0, |id, byte| id << 8 | u64::from(*byte));

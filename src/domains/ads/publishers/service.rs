@@ -17,7 +17,7 @@ use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 use std::sync::Arc;
 
-/// Registers a website. A charge, the journal, two scripts and a read; one more script with an idempotency key.
+/// Registers a website. A charge, the journal, three scripts and four reads; one more script with an idempotency key.
 ///
 /// With a key that was used in the last 24 hours, returns the same website and repeats its steps, which changes nothing.
 ///
@@ -27,15 +27,15 @@ pub async fn register(app: &App, owner: UserId, new: NewWebsite) -> Outcome<Webs
     let draft = new.check().map_err(Refusal::User)?;
     charge_change(app, owner).await?;
     let mut id = WebsiteId(app.next_id().await?);
-    let keyed = new.idempotency_key.map(|key| IdempotentRequest::new("registerWebsite", &key, &draft.idempotency_text()));
-    if let Some(keyed) = &keyed {
-        id = WebsiteId(idempotency::bind(app, owner, keyed, id.0).await?);
+    let request = new.idempotency_key.map(|key| IdempotentRequest::new("registerWebsite", &key, &draft.idempotency_text()));
+    if let Some(request) = &request {
+        id = WebsiteId(idempotency::bind(app, owner, request, id.0).await?);
     }
-    let made = commit_website(app, owner, id, &draft).await;
-    if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
-        idempotency::release(app, owner, keyed, id.0).await?;
+    let result = commit_website(app, owner, id, &draft).await;
+    if let (Some(request), Err(Refusal::User(_))) = (&request, &result) {
+        idempotency::release(app, owner, request, id.0).await?;
     }
-    made.map(|()| id)
+    result.map(|()| id)
 }
 
 async fn commit_website(app: &App, owner: UserId, id: WebsiteId, draft: &WebsiteDraft) -> Outcome<()> {
@@ -53,8 +53,8 @@ async fn commit_website(app: &App, owner: UserId, id: WebsiteId, draft: &Website
     if exists { Ok(()) } else { Err(Error::Unauthenticated.into()) }
 }
 
-/// Reconciles the owner's list and the suspension with whether the website exists. Returns whether it does. A website exists while
-/// `website:{W}` does.
+/// Reconciles the owner's list with whether the website exists, and the website with the owner's suspension. A website
+/// exists while `website:{W}` does. Returns whether it exists.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
@@ -82,7 +82,7 @@ async fn get(app: &App, id: WebsiteId) -> Result<Option<Website>, Error> {
     Ok(store::load_websites(app.db(), &[id]).await?.pop().flatten())
 }
 
-/// Copies the owner's suspension to a website; `false` if the website does not exist. Two reads, and one script if they differ.
+/// Copies the owner's suspension to a website; `false` if the website does not exist. Two reads; if they differ, one script and two more reads.
 pub(in crate::domains::ads) async fn sync_suspension(app: &App, owner: UserId, id: WebsiteId) -> Result<bool, Error> {
     loop {
         let off = accounts::store::suspension(app.db(), owner).await?.publisher;
@@ -94,7 +94,7 @@ pub(in crate::domains::ads) async fn sync_suspension(app: &App, owner: UserId, i
     }
 }
 
-/// Returns the website key.
+/// Returns the website key of a website.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -111,7 +111,7 @@ pub async fn server_key(app: &App, website: &Website) -> Result<Option<String>, 
     Ok((website.server_key > 0).then(|| model::server_key(secret, website.id, website.server_key)))
 }
 
-/// Gives a website a new server key, which the website requires from then on. The key before is invalid at once. A charge, and one script.
+/// Gives a website a new server key, which the website requires from then on. The previous key is invalid at once. A charge, and one script.
 /// Each repetition creates another key.
 ///
 /// # Errors

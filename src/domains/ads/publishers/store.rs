@@ -35,7 +35,7 @@ pub(in crate::domains::ads) async fn renew_server_key(db: &Db, owner: UserId, id
     db.call(Call::new(&RENEW_SERVER_KEY, [keys::website(id)]).arg(owner.0)).await
 }
 
-/// Loads websites by id, in their order; `None` for a website that does not exist. One pipeline.
+/// Loads websites by id, in the order of `ids`; `None` for a website that does not exist. One pipeline.
 pub(in crate::domains::ads) async fn load_websites(db: &Db, ids: &[WebsiteId]) -> Result<Vec<Option<Website>>, Error> {
     let commands = ids.iter().map(|id| cmd("HGETALL").arg(keys::website(*id)).take()).collect();
     db.read_many(commands).await?.into_iter().map(decode_website).collect()

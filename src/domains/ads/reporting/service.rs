@@ -14,10 +14,10 @@ use std::ops::RangeInclusive;
 /// A day since 1970, and its tally.
 pub type Day = (u64, Tally);
 
-/// Returns the last days up to today and not before the creation, at most `most`.
-fn last_days(app: &App, made: Millis, most: u64) -> RangeInclusive<u64> {
+/// Returns the last days up to today, at most `most`, and none before the creation.
+fn last_days(app: &App, created_at: Millis, most: u64) -> RangeInclusive<u64> {
     let today = app.now() / DAY;
-    (made / DAY).max((today + 1).saturating_sub(most))..=today
+    (created_at / DAY).max((today + 1).saturating_sub(most))..=today
 }
 
 async fn days(loaders: &Loaders, span: ReportDays) -> Result<Vec<Day>, Error> {
@@ -31,8 +31,8 @@ async fn days(loaders: &Loaders, span: ReportDays) -> Result<Vec<Day>, Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn days_of_campaign(app: &App, loaders: &Loaders, campaign: &Campaign, most: u64) -> Result<Vec<Day>, Error> {
-    let (of, shares) = (ReportSubject::Campaign(campaign.id), campaign.shares);
-    days(loaders, ReportDays { subject: of, shares, days: last_days(app, campaign.id.time(), most) }).await
+    let (subject, shares) = (ReportSubject::Campaign(campaign.id), campaign.shares);
+    days(loaders, ReportDays { subject, shares, days: last_days(app, campaign.id.time(), most) }).await
 }
 
 /// Returns the tallies of an ad, like [`days_of_campaign`].
@@ -40,8 +40,8 @@ pub async fn days_of_campaign(app: &App, loaders: &Loaders, campaign: &Campaign,
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn days_of_ad(app: &App, loaders: &Loaders, ad: &AdDetails, most: u64) -> Result<Vec<Day>, Error> {
-    let (of, made) = (ReportSubject::Ad(ad.ad.id), source::time_of(ad.ad.id.number));
-    days(loaders, ReportDays { subject: of, shares: ad.shares, days: last_days(app, made, most) }).await
+    let (subject, created_at) = (ReportSubject::Ad(ad.ad.id), source::time_of(ad.ad.id.number));
+    days(loaders, ReportDays { subject, shares: ad.shares, days: last_days(app, created_at, most) }).await
 }
 
 /// Returns the number of distinct visitors of a campaign on each of these days, or of all time, from a HyperLogLog with an error of about 1

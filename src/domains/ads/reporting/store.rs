@@ -33,12 +33,12 @@ fn counts(span: &ReportDays) -> impl Iterator<Item = Cmd> {
 /// Returns the approximate number of visitors. A visitor belongs to one share, so the numbers of the shares are added. One pipeline for all
 /// of them, with one command for each share.
 pub(in crate::domains::ads) async fn reach(db: &Db, queries: &[ReachQuery]) -> Result<Vec<u64>, Error> {
-    let counts = |of: &ReachQuery| {
-        let day = of.day;
+    let counts = |query: &ReachQuery| {
+        let day = query.day;
         let key = move |share| day.map_or_else(|| keys::reach(share), |day| keys::daily_reach(share, day));
-        Share::all(of.campaign, of.shares).map(move |share| cmd("PFCOUNT").arg(key(share)).take())
+        Share::all(query.campaign, query.shares).map(move |share| cmd("PFCOUNT").arg(key(share)).take())
     };
     let mut replies = db.read_many(queries.iter().flat_map(counts).collect()).await?.into_iter();
-    let mut of_one = |of: &ReachQuery| (0..of.shares).map(|_| decode::value::<u64>(replies.next().unwrap_or_default())).sum();
-    queries.iter().map(&mut of_one).collect()
+    let mut sum = |query: &ReachQuery| (0..query.shares).map(|_| decode::value::<u64>(replies.next().unwrap_or_default())).sum();
+    queries.iter().map(&mut sum).collect()
 }

@@ -1,9 +1,9 @@
 //! Impression tokens: signed and encrypted records of an impression, its visitor and its price. A token is verified without a read from the
 //! store, and nobody who sees a link can read the advertiser's price or recognize the visitor.
 //!
-//! The format is `base64url(version of the key, encrypted fields at fixed positions, 16 bytes of HMAC-SHA256 over both)`. The encryption
-//! follows SIV: the HMAC of the plain fields is the nonce of XChaCha20, so two different tokens have different nonces, even if ids are reused or clocks are set
-//! back. The cipher's key is derived from the signing key.
+//! The format is `base64url(version of the key, encrypted fields at fixed positions, 16 bytes of HMAC-SHA256 over the version and the plain
+//! fields)`. The encryption follows SIV: the HMAC is the nonce of XChaCha20, so two different tokens have different nonces, even if ids are reused or
+//! clocks are set back. The cipher's key is derived from the signing key.
 
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::ids::CampaignId;
@@ -24,9 +24,9 @@ pub(in crate::domains::ads) const OVERLAP: Millis = 120 * MINUTE;
 /// The purpose of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) enum Purpose {
-    /// An ad, already counted as shown.
+    /// An ad whose impression is counted already.
     Ad,
-    /// A promoted status, not counted yet.
+    /// A promoted status whose impression is not counted yet.
     Promotion,
 }
 
@@ -61,7 +61,7 @@ const TAG: usize = 16;
 const LENGTH: usize = 77;
 
 impl Token {
-    /// Whether a click of this impression can still count.
+    /// Whether a click on this impression can still count.
     pub(in crate::domains::ads) const fn is_in_time(&self, now: Millis) -> bool {
         now < self.at + CLICK_WINDOW
     }

@@ -1,5 +1,5 @@
-//! Complete reservations: a share without enough money requests a grant from the pool, and the other shares return money if the pool is
-//! empty.
+//! Complete reservations, with the grants that they need: a share without enough money requests a grant from the pool, and the other shares return
+//! money if the pool is empty.
 
 use crate::app::App;
 use crate::base::clock::{DAY, Millis};
@@ -31,7 +31,7 @@ pub(in crate::domains::ads) struct ReservationResult {
     pub(in crate::domains::ads) reply: ReservationReply,
     /// The day to which the impression counts.
     pub(in crate::domains::ads) day: u64,
-    /// The money that the share and the pool have left, if it does not pay for the requested ad, or for the best one.
+    /// The money that the share and the pool have left, if this money does not pay for the requested ad, or for the best ad.
     pub(in crate::domains::ads) money_left: Option<Money>,
 }
 
@@ -47,34 +47,35 @@ pub(in crate::domains::ads) async fn reserve(
     let mut all: Vec<PendingReservation> =
         requests.into_iter().map(|request| PendingReservation { request, reply: None, money_left: None }).collect();
     for _ in 0..ROUNDS {
-        let open: Vec<&mut PendingReservation> = all.iter_mut().filter(|one| one.reply.is_none()).collect();
+        let open: Vec<&mut PendingReservation> = all.iter_mut().filter(|pending| pending.reply.is_none()).collect();
         if open.is_empty() {
             break;
         }
         round(app, now, open, collected).await?;
     }
-    let result = |one: PendingReservation| ReservationResult {
-        reply: one.reply.unwrap_or(ReservationReply::NoAd),
-        day: one.request.day,
-        money_left: one.money_left,
+    let result = |pending: PendingReservation| ReservationResult {
+        reply: pending.reply.unwrap_or(ReservationReply::NoAd),
+        day: pending.request.day,
+        money_left: pending.money_left,
     };
     Ok(all.into_iter().map(result).collect())
 }
 
+/// Makes one attempt of each open reservation, and requests grants for shares without enough money.
 async fn round(
     app: &App,
     now: Millis,
     open: Vec<&mut PendingReservation>,
     collected: &mut HashSet<CampaignId>,
 ) -> Result<(), Error> {
-    let requests: Vec<ReservationRequest> = open.iter().map(|one| one.request.clone()).collect();
+    let requests: Vec<ReservationRequest> = open.iter().map(|pending| pending.request.clone()).collect();
     let replies = reservations::reserve(app.db(), now, &requests).await?;
     let mut short = Vec::new();
-    for (one, reply) in open.into_iter().zip(replies) {
+    for (pending, reply) in open.into_iter().zip(replies) {
         match reply {
-            ReservationReply::LaterDay(day) => one.request.day = day,
-            ReservationReply::OutOfMoney(shortfall) => short.push((one, shortfall)),
-            reply => one.reply = Some(reply),
+            ReservationReply::LaterDay(day) => pending.request.day = day,
+            ReservationReply::OutOfMoney(shortfall) => short.push((pending, shortfall)),
+            reply => pending.reply = Some(reply),
         }
     }
     if short.is_empty() { Ok(()) } else { request_grants(app, now, short, collected).await }
@@ -87,22 +88,23 @@ async fn request_grants(
     short: Vec<(&mut PendingReservation, Shortfall)>,
     collected: &mut HashSet<CampaignId>,
 ) -> Result<(), Error> {
-    let requests: Vec<GrantRequest> = short.iter().map(|(one, shortfall)| grant_request(&one.request, shortfall)).collect();
+    let request = |(pending, shortfall): &(&mut PendingReservation, Shortfall)| grant_request(&pending.request, shortfall);
+    let requests: Vec<GrantRequest> = short.iter().map(request).collect();
     let mut results = grants::request(app.db(), now, &requests).await?;
     retry_after_collecting(app, now, requests, &mut results, collected).await?;
-    for ((one, shortfall), result) in short.into_iter().zip(results) {
+    for ((pending, shortfall), result) in short.into_iter().zip(results) {
         match result {
             GrantResult::Granted(grant) => {
-                one.request.grant = grant;
-                one.request.day = one.request.day.max(grant.day);
+                pending.request.grant = grant;
+                pending.request.day = pending.request.day.max(grant.day);
             }
             GrantResult::Refused(money_left) => {
                 let money_left = Money(shortfall.free.0 + money_left.0);
-                (one.request.max_price, one.money_left) = (Some(money_left), Some(money_left));
+                (pending.request.max_price, pending.money_left) = (Some(money_left), Some(money_left));
                 // If one particular ad was requested, there is no cheaper ad to try.
-                one.reply = one.request.priced_ad.map(|_| ReservationReply::NoAd);
+                pending.reply = pending.request.priced_ad.map(|_| ReservationReply::NoAd);
             }
-            GrantResult::NoCampaign => one.reply = Some(ReservationReply::Inactive),
+            GrantResult::NoCampaign => pending.reply = Some(ReservationReply::Inactive),
         }
     }
     Ok(())
@@ -162,7 +164,7 @@ async fn collect_from_others(
 }
 
 /// Has all shares of a campaign return their free money, including grants that they have not received yet. Three round trips. Shares keep
-/// what they are granted during the call.
+/// grants that they receive during the call.
 pub(in crate::domains::ads) async fn collect_free_money(app: &App, campaign: CampaignId, shares: u64) -> Result<(), Error> {
     let (db, now) = (app.db(), app.now());
     let granted = grants::grants(db, campaign, shares).await?;

@@ -53,7 +53,7 @@ impl CachedShareCounts {
 pub(in crate::domains::ads) struct ShareCounts(HashMap<CampaignId, u64>);
 
 impl ShareCounts {
-    /// Returns the number of shares of a campaign; 1 if the campaign does not exist.
+    /// Returns the number of shares of a requested campaign; 1 if the campaign does not exist.
     pub(in crate::domains::ads) fn shares_of(&self, campaign: CampaignId) -> u64 {
         self.0.get(&campaign).copied().unwrap_or(1)
     }

@@ -24,9 +24,9 @@ pub(in crate::domains::ads) struct GrantRequest {
     pub(in crate::domains::ads) granted: LifetimeSum,
     /// The money that the share needs; zero to report returned money only.
     pub(in crate::domains::ads) want: Money,
-    /// The unit that a grant is a multiple of, if the pool has enough.
+    /// The unit of a grant: a grant of more than `want` is a multiple of it.
     pub(in crate::domains::ads) unit: Money,
-    /// The sums that shares have returned.
+    /// The sums that shares of the campaign have returned.
     pub(in crate::domains::ads) returned: Vec<ReturnedMoney>,
 }
 
@@ -35,7 +35,7 @@ pub(in crate::domains::ads) struct GrantRequest {
 pub(in crate::domains::ads) enum GrantResult {
     /// The sum of all grants to the share.
     Granted(Grant),
-    /// The pool has only this much left.
+    /// The pool can grant only this amount now.
     Refused(Money),
     /// The campaign does not exist.
     NoCampaign,
@@ -55,8 +55,8 @@ pub(in crate::domains::ads) async fn request(db: &Db, now: Millis, requests: &[G
 
 fn decode_grant(reply: &str) -> Result<GrantResult, Error> {
     let mut words = reply.split(' ');
-    let (how, numbers) = (words.next(), words.map(str::parse).collect::<Result<Vec<LifetimeSum>, _>>());
-    match (how, &numbers.map_err(Error::corrupt)?[..]) {
+    let (kind, numbers) = (words.next(), words.map(str::parse).collect::<Result<Vec<LifetimeSum>, _>>());
+    match (kind, &numbers.map_err(Error::corrupt)?[..]) {
         (Some("granted"), &[all, before, day]) => {
             Ok(GrantResult::Granted(Grant { total: all, before_day: before, day: to_u64(day)? }))
         }

@@ -11,7 +11,7 @@ use crate::domains::ads::model::{
 };
 use redis::Value;
 
-/// The Lua code that all scripts over a share begin with.
+/// The Lua code that all scripts over the money of a share begin with.
 pub(in crate::domains::ads) const SHARE_PRELUDE: &str =
     concat!(include_str!("../../lua/sums.lua"), include_str!("../../lua/share.lua"));
 static RESERVE_IMPRESSION: Script = Script::after(SHARE_PRELUDE, include_str!("../../lua/reserve_impression.lua"));
@@ -50,7 +50,7 @@ pub(in crate::domains::ads) struct ReservationRequest {
     pub(in crate::domains::ads) priced_ad: Option<(u64, Money)>,
     /// Ads that are skipped.
     pub(in crate::domains::ads) skip: Vec<u64>,
-    /// The nonce of a promotion, which is recorded once. The visitor is known if there is one.
+    /// The nonce of a promotion, which is recorded once. Requires `visitor`.
     pub(in crate::domains::ads) nonce: Option<[u8; 8]>,
     /// Whether the impression is invalid in any case: it is shown and not charged.
     pub(in crate::domains::ads) invalid: bool,
@@ -77,10 +77,11 @@ impl TrafficOrigin {
     }
 }
 
-/// An impression that is charged, or that has a hold for its click.
+/// A served impression: its ad and its price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) struct ServedAd {
     pub(in crate::domains::ads) ad: u64,
+    /// The price of the impression or of its click; 0 for an invalid impression.
     pub(in crate::domains::ads) price: Money,
     pub(in crate::domains::ads) ecpm: Ecpm,
     pub(in crate::domains::ads) pricing: Pricing,
@@ -104,7 +105,7 @@ pub(in crate::domains::ads) enum ClickFunding {
     Invalid,
 }
 
-/// The shortfall of a share.
+/// The shortfall of a share: the price of the ad, and the free money that does not cover it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) struct Shortfall {
     pub(in crate::domains::ads) price: Money,
@@ -131,13 +132,15 @@ pub(in crate::domains::ads) enum ReservationReply {
     LaterDay(u64),
     /// The campaign cannot be shown to any visitor now.
     Inactive,
-    /// The visitor has reached the campaign's cap until this time; `None` if the visitor is unknown.
+    /// The visitor has reached the campaign's cap until this time; `None` if the campaign has a cap and the visitor is unknown.
     Capped(Option<Millis>),
+    /// The promotion was recorded before, or the impression was counted before.
     Repeated,
-    /// The campaign has no such ad.
+    /// The campaign has no ad that the request allows, or its money is corrupt.
     NoAd,
     /// The eCPM of the best ad is below the floor.
     BelowFloor(Ecpm),
+    /// The share has not enough money for the ad.
     OutOfMoney(Shortfall),
 }
 
@@ -268,7 +271,7 @@ pub(in crate::domains::ads) async fn return_grants(
     Ok(returned)
 }
 
-/// Releases the expired holds of shares, at most `most` of each. Returns how many there were. One pipeline of scripts.
+/// Releases the expired holds of shares, at most `most` of each. Returns the number of released holds. One pipeline of scripts.
 pub(in crate::domains::ads) async fn release_holds(
     db: &Db,
     now: Millis,

@@ -142,7 +142,7 @@ impl Campaign {
         Money((u128::from(daily.0) * u128::from(over) / u128::from(length)).min(u128::from(daily.0)) as u64)
     }
 
-    /// Returns when at least `amount` of the daily budget can be spent; `None` if that is not before the end of the day.
+    /// Returns when at least `amount` of the daily budget can be spent; `None` if that is not before the end of the day, and without a daily budget.
     pub fn allowance_reached_at(&self, amount: Money, now: Millis) -> Option<Millis> {
         let daily = self.daily.filter(|daily| *daily >= amount)?;
         let Some((begins, length)) = self.window(now) else { return Some(now) };

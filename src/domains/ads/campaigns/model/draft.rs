@@ -73,7 +73,7 @@ pub(in crate::domains::ads) struct CampaignDraft {
     pub(in crate::domains::ads) pacing: Pacing,
 }
 
-/// An error that does not apply to a repeated request: the end of the campaign is in the past.
+/// The error for an end in the past, if there is one. It does not apply to a repeated request.
 pub(in crate::domains::ads) type EndInPastError = Option<UserError>;
 
 impl NewCampaign {
@@ -191,7 +191,7 @@ pub(in crate::domains::ads) fn check_time(time: Option<Millis>, field: &'static 
     if time.is_none_or(|time| time <= MAX_TIME) { Ok(()) } else { Err(invalid("This time is too far in the future.", &[field])) }
 }
 
-/// Checks the start and the end of a campaign.
+/// Checks that the end of a campaign is not after the maximum, and is after the start.
 pub(in crate::domains::ads) fn check_times(starts: Option<Millis>, ends: Option<Millis>) -> Result<(), UserError> {
     check_time(ends, "endsAt")?;
     match ends {
@@ -202,7 +202,7 @@ pub(in crate::domains::ads) fn check_times(starts: Option<Millis>, ends: Option<
     }
 }
 
-/// The error for an end in the past.
+/// Returns the error for an end in the past.
 pub(in crate::domains::ads) fn end_in_past() -> UserError {
     invalid("The end must be in the future. To end a campaign now, stop it.", &["endsAt"])
 }
@@ -255,11 +255,11 @@ pub(in crate::domains::ads) fn too_many_keywords() -> UserError {
     )
 }
 
-/// Validates a destination URL and returns it in ASCII, as the redirect sends it to a browser.
+/// Validates a destination URL and returns the URL in ASCII, as the redirect sends it to a browser.
 fn target(text: &str) -> Result<String, UserError> {
     let url = parse_url(text, "targetUrl")?;
-    let plain = text.bytes().all(|byte| byte.is_ascii_graphic());
-    let kept = if plain { text.to_owned() } else { url.to_string() };
+    let is_ascii = text.bytes().all(|byte| byte.is_ascii_graphic());
+    let kept = if is_ascii { text.to_owned() } else { url.to_string() };
     if kept.len() > MAX_URL { Err(too_long("targetUrl")) } else { Ok(kept) }
 }
 

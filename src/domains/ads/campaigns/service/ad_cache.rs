@@ -9,7 +9,7 @@ use quick_cache::sync::Cache;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Maximum number of cached ads: some 30 MB if all have the longest texts.
+/// Maximum number of cached ads: some 75 MB if all have the longest texts.
 const ADS: usize = 4_096;
 
 /// The cache of this process.

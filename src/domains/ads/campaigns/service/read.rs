@@ -15,7 +15,7 @@ use crate::domains::ads::campaigns::store::campaigns::CampaignDetails;
 use crate::domains::ads::model::no_campaign;
 use std::sync::Arc;
 
-/// Returns a campaign of `owner`. One pipeline.
+/// Returns a campaign of `owner`. Two pipelines.
 pub(in crate::domains::ads) async fn owned(app: &App, owner: UserId, id: CampaignId) -> Outcome<CampaignDetails> {
     let kept = store::load(app.db(), &[id]).await?.pop().flatten();
     kept.filter(|it| it.campaign.owner == owner).ok_or_else(|| no_campaign().into())

@@ -67,11 +67,11 @@ pub(in crate::domains::ads) async fn ads_page(db: &Db, windows: &[(CampaignId, W
 pub(in crate::domains::ads) async fn ad_ids(db: &Db, campaigns: &[CampaignId]) -> Result<Vec<Vec<AdId>>, Error> {
     let command = |id: &CampaignId| cmd("ZRANGE").arg(keys::ads(*id)).arg(0).arg(MAX_ADS - 1).take();
     let replies = db.read_many(campaigns.iter().map(command).collect()).await?;
-    let of = |(campaign, reply): (&CampaignId, _)| {
+    let ids = |(campaign, reply): (&CampaignId, _)| {
         let numbers: Vec<u64> = decode::value(reply)?;
         Ok(numbers.into_iter().map(|number| AdId { campaign: *campaign, number }).collect())
     };
-    campaigns.iter().zip(replies).map(of).collect()
+    campaigns.iter().zip(replies).map(ids).collect()
 }
 
 /// An ad with its tally and its owner.
@@ -81,7 +81,7 @@ pub struct AdDetails {
     pub ad: Ad,
     /// The tally over all shares.
     pub counts: Tally,
-    /// The owner of the campaign.
+    /// The owner of the campaign; `None` if the campaign does not exist.
     pub owner: Option<UserId>,
     /// The number of shares of the campaign.
     pub shares: u64,
@@ -89,7 +89,7 @@ pub struct AdDetails {
     pub removed: bool,
 }
 
-/// Loads ads by id with their tallies, in their order; `None` for an ad that does not exist. Two pipelines: the definitions, and the counts
+/// Loads ads by id with their tallies, in the order of `ids`; `None` for an ad that does not exist. Two pipelines: the definitions, and the counts
 /// of the shares.
 pub(in crate::domains::ads) async fn load_ads(db: &Db, ids: &[AdId]) -> Result<Vec<Option<AdDetails>>, Error> {
     let of_one = |id: &AdId| {
@@ -125,7 +125,7 @@ async fn count(db: &Db, ads: &mut [Option<AdDetails>]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Decodes the fields of an ad, and whether it was removed; `None` without fields.
+/// Decodes the fields of an ad, and whether the ad was removed; `None` for an ad that does not exist or lacks a field.
 pub(in crate::domains::ads) fn decode_ad(id: AdId, reply: redis::Value) -> Result<Option<(Ad, bool)>, Error> {
     let (mut slot, mut pricing, mut bid, mut removed) = (None, None, 0, false);
     let (mut snippet, mut target, mut status) = (None, None, None);

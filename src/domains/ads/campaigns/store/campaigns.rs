@@ -33,13 +33,14 @@ pub(in crate::domains::ads) enum ChangeResult {
     Done,
     /// The campaign does not exist.
     NotFound,
-    /// The campaign was changed concurrently.
+    /// The campaign was changed concurrently, or the freeze has ended.
     Conflict,
     /// The shares hold more than the new budget.
     OverBudget,
 }
 
-/// Changes a campaign to `new` if its version is still that of `new`, and adds and removes keywords. One script on its tag.
+/// Changes a campaign to `new` if its version is still that of `new`, and adds and removes keywords. `frozen` is the token of the freeze of its pool,
+/// which must still exist. One script on its tag.
 pub(in crate::domains::ads) async fn change(
     db: &Db,
     new: &Campaign,
@@ -98,7 +99,7 @@ pub struct CampaignDetails {
     pub balances: Vec<ShareBalance>,
 }
 
-/// Loads campaigns by id, in their order; `None` for a campaign that does not exist. Two pipelines: the definitions, and the balances of
+/// Loads campaigns by id, in the order of `ids`; `None` for a campaign that does not exist. Two pipelines: the definitions, and the balances of
 /// the shares.
 pub(in crate::domains::ads) async fn load(db: &Db, ids: &[CampaignId]) -> Result<Vec<Option<CampaignDetails>>, Error> {
     let commands = ids.iter().flat_map(|id| definition(*id)).collect();
@@ -113,7 +114,7 @@ pub(in crate::domains::ads) async fn load(db: &Db, ids: &[CampaignId]) -> Result
 /// A definition, and the balances of its shares.
 pub(in crate::domains::ads) type CampaignWithBalances = (Campaign, Vec<ShareBalance>);
 
-/// Loads definitions without keywords, where the number of shares is known; that number never changes. One pipeline.
+/// Loads the definitions and balances of campaigns, each with its number of shares, which never changes. One pipeline.
 pub(in crate::domains::ads) async fn load_known(
     db: &Db,
     campaigns: &[(CampaignId, u64)],
@@ -190,7 +191,7 @@ pub(in crate::domains::ads) async fn targeting(db: &Db, id: CampaignId) -> Resul
     Ok((keywords, ads.into_iter().map(|number| AdId { campaign: id, number }).collect()))
 }
 
-/// Whether a campaign exists, of any owner. One command.
+/// Returns whether a campaign of any owner exists. One command.
 pub(in crate::domains::ads) async fn exists(db: &Db, id: CampaignId) -> Result<bool, Error> {
     db.read(cmd("HEXISTS").arg(keys::campaign(id)).arg("id").take()).await
 }
@@ -202,7 +203,7 @@ pub(in crate::domains::ads) async fn purge_campaign(db: &Db, id: CampaignId, ads
     db.write_many(vec![cmd("UNLINK").arg(own).take()]).await.map(drop)
 }
 
-/// Decodes the fields of a definition; `None` without fields.
+/// Decodes the fields of a definition; `None` without an id or an owner.
 fn decode_campaign(reply: Value) -> Result<Option<Campaign>, Error> {
     let mut it = Campaign {
         id: CampaignId(0),

@@ -24,29 +24,29 @@ use crate::platform::journal::service as journal;
 ///
 /// # Errors
 /// A user error for every mistake; `INVALID_INPUT` for a stopped campaign and for a status that is not public; `NOT_FOUND` for a campaign or a
-/// status that does not exist or that the owner cannot see, `FORBIDDEN` for a status of another account; `LIMIT_REACHED` above 100 ads at one time and 1,000 in all;
-/// `IDEMPOTENCY_MISMATCH`; `RATE_LIMITED`, also for a repetition.
+/// status that does not exist or that the owner cannot see, `FORBIDDEN` for a status of another account; `LIMIT_REACHED` above 100 ads at one time
+/// and 1,000 in all; `IDEMPOTENCY_MISMATCH`; `RATE_LIMITED`, also for a repetition.
 pub async fn create_ad(app: &App, loaders: &Loaders, owner: UserId, new: NewAd) -> Outcome<Option<AdId>> {
     let key = new.idempotency_key.clone();
     let draft = new.check().map_err(Refusal::User)?;
     charge_change(app, owner).await?;
     let campaign = owned(app, owner, draft.campaign).await?.campaign;
     let fresh = app.next_id().await?;
-    let keyed = key.map(|key| IdempotentRequest::new("createAd", &key, &format!("{draft:?}")));
-    let number = match &keyed {
-        Some(keyed) => idempotency::bind(app, owner, keyed, fresh).await?,
+    let request = key.map(|key| IdempotentRequest::new("createAd", &key, &format!("{draft:?}")));
+    let number = match &request {
+        Some(request) => idempotency::bind(app, owner, request, fresh).await?,
         None => fresh,
     };
     // A repeated request returns its ad, even if the campaign was stopped since.
-    let made = if campaign.stopped && number == fresh {
+    let result = if campaign.stopped && number == fresh {
         Err(stopped().into())
     } else {
         commit_ad(app, loaders, owner, draft, number, number == fresh).await
     };
-    if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
-        idempotency::release(app, owner, keyed, number).await?;
+    if let (Some(request), Err(Refusal::User(_))) = (&request, &result) {
+        idempotency::release(app, owner, request, number).await?;
     }
-    made
+    result
 }
 
 async fn commit_ad(

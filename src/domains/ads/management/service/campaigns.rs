@@ -27,7 +27,7 @@ use std::collections::HashSet;
 /// Maximum number of attempts of a change that fails because of a concurrent change, or because shares still have too much money.
 const TRIES: usize = 5;
 
-/// Creates a campaign. A charge, the journal, two scripts, and settling it; one more script with an idempotency key.
+/// Creates a campaign. A charge, the journal, two scripts, two reads, and settling it with its owner's list; one more script with an idempotency key.
 ///
 /// With a key that was used in the last 24 hours, returns the same campaign and repeats its steps, which changes nothing.
 ///
@@ -38,16 +38,16 @@ pub async fn create(app: &App, owner: UserId, new: NewCampaign) -> Outcome<Campa
     let (draft, late) = new.check(app.now()).map_err(Refusal::User)?;
     charge_change(app, owner).await?;
     let fresh = app.next_id().await?;
-    let keyed = key.map(|key| IdempotentRequest::new("createCampaign", &key, &format!("{draft:?}")));
-    let id = match &keyed {
-        Some(keyed) => idempotency::bind(app, owner, keyed, fresh).await?,
+    let request = key.map(|key| IdempotentRequest::new("createCampaign", &key, &format!("{draft:?}")));
+    let id = match &request {
+        Some(request) => idempotency::bind(app, owner, request, fresh).await?,
         None => fresh,
     };
-    let made = commit_campaign(app, owner, CampaignId(id), draft, late.filter(|_| id == fresh)).await;
-    if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
-        idempotency::release(app, owner, keyed, id).await?;
+    let result = commit_campaign(app, owner, CampaignId(id), draft, late.filter(|_| id == fresh)).await;
+    if let (Some(request), Err(Refusal::User(_))) = (&request, &result) {
+        idempotency::release(app, owner, request, id).await?;
     }
-    made
+    result
 }
 
 async fn commit_campaign(
@@ -103,7 +103,7 @@ async fn with_ids(app: &App, keywords: Vec<String>) -> Result<Vec<(u64, String)>
 type PlannedChange = Option<(Campaign, Vec<String>, Vec<String>)>;
 
 /// Changes a campaign of `owner`: a charge, a read, the journal, the commit, and settling it. Every later decision uses the new definition.
-/// After a concurrent change it reads the campaign again.
+/// After a concurrent change, the campaign is read again.
 async fn change_campaign(
     app: &App,
     owner: UserId,
@@ -112,9 +112,9 @@ async fn change_campaign(
 ) -> Outcome<()> {
     charge_change(app, owner).await?;
     let mut lease: Option<EntryLease> = None;
-    let altered = attempt(app, owner, id, change, &mut lease).await;
-    let Some(lease) = lease else { return altered.map(drop) };
-    let removed = match altered {
+    let result = commit_change(app, owner, id, change, &mut lease).await;
+    let Some(lease) = lease else { return result.map(drop) };
+    let removed = match result {
         Ok(removed) => removed,
         Err(refusal) => {
             lease.on_refusal(app, &refusal);
@@ -126,8 +126,8 @@ async fn change_campaign(
     Ok(())
 }
 
-/// Makes one attempt of the change. Returns the keywords that it has removed.
-async fn attempt(
+/// Makes the change, in up to [`TRIES`] attempts. Returns the removed keywords. Begins the journal entry of `lease` unless nothing changes.
+async fn commit_change(
     app: &App,
     owner: UserId,
     id: CampaignId,
@@ -155,7 +155,7 @@ async fn attempt(
     Err(Error::Overloaded.into())
 }
 
-/// Whether there is a time at which the new campaign could have spent less than the old one: then shares may hold too much money.
+/// Whether the new campaign may spend less than the old one at some time: then shares may hold too much money.
 fn may_reduce_spend(old: &Campaign, new: &Campaign) -> bool {
     let of_day = |it: &Campaign| (it.daily, it.pacing, it.starts, it.ends);
     new.budget < old.budget || (new.daily.is_some() && of_day(old) != of_day(new))
@@ -271,7 +271,7 @@ pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[
 /// Removes keywords in any spelling. A campaign without keywords fits every page. Costs as [`update`].
 ///
 /// # Errors
-/// `NOT_FOUND`; `INVALID_INPUT`, also for a stopped campaign; `RATE_LIMITED`.
+/// `NOT_FOUND`; `INVALID_INPUT`, also for a stopped campaign; `LIMIT_REACHED` for more than 250 keywords; `RATE_LIMITED`.
 pub async fn remove_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
     let unwanted: HashSet<String> = check_existing_keywords(keywords)?.iter().map(|keyword| normalize_keyword(keyword)).collect();
     change_campaign(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {

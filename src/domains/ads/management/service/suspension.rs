@@ -12,7 +12,7 @@ use crate::domains::ads::targeting::service::settle;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Progress, Task};
 
-/// Campaigns that one pass settles or deletes.
+/// Maximum number of campaigns that one pass settles or deletes.
 const PASS: usize = 10;
 
 /// Suspends an account in a role, or ends the suspension. Returns when all its campaigns and websites have the new state. The journal, a
@@ -32,10 +32,11 @@ pub async fn suspend(app: &App, user: UserId, role: Role, suspended: bool) -> Re
     Ok(())
 }
 
-/// Runs one pass over an account's websites, and then some of its campaigns. Returns the position of the next pass; `None` at the end.
+/// Runs one pass over ten of an account's campaigns; the first pass also settles all its websites. Returns the position of the next pass; `None` at
+/// the end.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle the objects again.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: repeat the pass.
 pub async fn settle_suspension(app: &App, user: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
     let below = if progress.below == 0 { u64::MAX } else { progress.below };
     if progress.below == 0 {

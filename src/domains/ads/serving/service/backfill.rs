@@ -56,19 +56,19 @@ impl Decision<'_> {
     async fn remaining_ads(&self) -> Result<Vec<RemainingAd>, Error> {
         let shares: Vec<Share> = self.found.iter().map(|shown| shown.share).collect();
         let ranks = offers::ranks(self.app.db(), self.request.slot, &shares).await?;
-        let of = |(share, rank): (&Share, Vec<(u64, Ecpm)>)| {
+        let ranked = |(share, rank): (&Share, Vec<(u64, Ecpm)>)| {
             rank.into_iter().map(|(number, ecpm)| (ecpm, *share, number)).collect::<Vec<_>>()
         };
-        let mut all: Vec<(Ecpm, Share, u64)> = shares.iter().zip(ranks).flat_map(of).collect();
+        let mut all: Vec<(Ecpm, Share, u64)> = shares.iter().zip(ranks).flat_map(ranked).collect();
         all.retain(|(_, share, number)| !self.found.iter().any(|shown| shown.share == *share && shown.served.ad == *number));
-        all.sort_unstable_by(|one, other| other.cmp(one));
+        all.sort_unstable_by(|a, b| b.cmp(a));
         let id = |(_, share, number): &(Ecpm, Share, u64)| AdId { campaign: share.campaign, number: *number };
         let cached = ad_cache::load(self.app, &all.iter().map(id).collect::<Vec<_>>()).await?;
-        let one = |it: (Ecpm, Share, u64)| Some(RemainingAd { ecpm: it.0, share: it.1, ad: cached.get(&id(&it))?.clone() });
-        Ok(all.into_iter().filter_map(one).collect())
+        let remaining = |it: (Ecpm, Share, u64)| Some(RemainingAd { ecpm: it.0, share: it.1, ad: cached.get(&id(&it))?.clone() });
+        Ok(all.into_iter().filter_map(remaining).collect())
     }
 
-    /// Builds reservation requests for the first `count` of these ads.
+    /// Builds reservation requests for the first `count` of `ads`.
     async fn reservations_for(&self, ads: &[RemainingAd], count: usize) -> Result<Vec<ReservationRequest>, Error> {
         let mut reservations = Vec::with_capacity(count);
         for (at, it) in ads.iter().take(count).enumerate() {

@@ -20,12 +20,12 @@ use crate::domains::statuses::service as statuses;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// Campaigns in the first batch of an evaluation.
+/// Number of campaigns in the first batch that is evaluated; each further batch is four times as large, up to [`MAX_EVALUATED`].
 const CHUNK: usize = 16;
-/// Maximum number of campaigns that one page evaluates, without duplicates and deleted statuses. Campaigns further down are not promoted to
-/// a viewer who has reached the caps of all campaigns above.
+/// Maximum number of campaigns that one page evaluates, without duplicates and deleted statuses. Campaigns further down the listing are not promoted to
+/// a viewer who cannot be shown any of these.
 const MAX_EVALUATED: usize = 256;
-/// Maximum number of campaigns that one page reads, including duplicates and deleted statuses. More than one account can have
+/// Maximum number of campaigns that one page reads, including duplicates and deleted statuses. It exceeds the maximum number of campaigns of an account
 /// ([`MAX_CAMPAIGNS`]).
 const MAX_READ: usize = 2 * MAX_CAMPAIGNS;
 /// Maximum number of campaigns with a deleted status that one page reevaluates in the background.
@@ -42,7 +42,7 @@ pub(in crate::domains::ads) struct PromotionRequest<'a> {
     pub(in crate::domains::ads) on_page: &'a HashSet<StatusId>,
 }
 
-/// Returns the best promotable statuses with their bids, at most `count`.
+/// Returns the best statuses that can be promoted to the viewer, with their bids, at most `count`.
 pub(in crate::domains::ads) async fn choose(
     request: &PromotionRequest<'_>,
     count: usize,
@@ -52,7 +52,7 @@ pub(in crate::domains::ads) async fn choose(
     let (first, capped) =
         offers::read_for(request.app.db(), request.now, request.visitor, &candidates.ranges_to_read(CHUNK)).await?;
     candidates.take(CHUNK, first);
-    let mut choosing = PromotionSelection {
+    let mut selection = PromotionSelection {
         request,
         context,
         candidates,
@@ -63,9 +63,9 @@ pub(in crate::domains::ads) async fn choose(
         excluded: HashSet::new(),
         stale: HashSet::new(),
     };
-    let chosen = choosing.choose(count).await?;
-    let deleted = choosing.bids.iter().filter(|bid| choosing.has_deleted_status(&bid.ad)).map(|bid| bid.share.campaign);
-    let stale: HashSet<CampaignId> = deleted.chain(choosing.stale.iter().copied()).take(MAX_REEVALUATED).collect();
+    let chosen = selection.choose(count).await?;
+    let deleted = selection.bids.iter().filter(|bid| selection.has_deleted_status(&bid.ad)).map(|bid| bid.share.campaign);
+    let stale: HashSet<CampaignId> = deleted.chain(selection.stale.iter().copied()).take(MAX_REEVALUATED).collect();
     reevaluate(request.app, stale);
     Ok(chosen)
 }
@@ -78,9 +78,9 @@ struct PromotionSelection<'a> {
     capped: HashMap<CampaignId, Millis>,
     /// Eligible bids before the check whether the viewer can see their statuses, the highest eCPM first.
     bids: Vec<Bid>,
-    /// Cached statuses; `None` for a deleted status.
+    /// Statuses that were read; `None` for a deleted status.
     known: HashMap<StatusId, Option<ViewedStatus>>,
-    /// The number of campaigns that cannot be shown.
+    /// The number of evaluated campaigns that are not eligible.
     refused: usize,
     /// Statuses that are not delivered to the viewer.
     excluded: HashSet<StatusId>,
@@ -117,17 +117,17 @@ impl PromotionSelection<'_> {
         Ok(next.into_iter().map(|(_, id)| id).collect())
     }
 
-    /// Returns the campaigns of the batch that promote another status than better campaigns do. This read costs less than an evaluation.
+    /// Returns the campaigns of the batch that promote a status which no better campaign promotes. This read costs less than an evaluation.
     async fn retain_new_statuses(&mut self, mut batch: Vec<CampaignId>) -> Result<Vec<CampaignId>, Error> {
         let app = self.request.app;
         let share_counts = share_counts::load(app, batch.iter().copied()).await?;
         let share = |id: &CampaignId| share_counts.share_of(*id, Some(self.request.visitor));
         let shares: Vec<Share> = batch.iter().map(share).collect();
         let ranks = offers::ranks(app.db(), Slot::InFeed, &shares).await?;
-        let of = |(id, rank): (&CampaignId, Vec<(u64, _)>)| {
+        let ad_ids = |(id, rank): (&CampaignId, Vec<(u64, _)>)| {
             rank.into_iter().map(|(number, _)| AdId { campaign: *id, number }).collect::<Vec<_>>()
         };
-        let ids: Vec<AdId> = batch.iter().zip(ranks).flat_map(of).collect();
+        let ids: Vec<AdId> = batch.iter().zip(ranks).flat_map(ad_ids).collect();
         let ads = ad_cache::load(app, &ids).await?;
         let taken: HashSet<StatusId> = self.in_order().into_iter().map(|(_, status)| status).collect();
         let is_new = |status: StatusId| !taken.contains(&status) && self.may_be_shown(status);
@@ -172,7 +172,8 @@ impl PromotionSelection<'_> {
         bids.filter(|(bid, status)| self.may_be_shown(*status) && is_first(bid, *status)).collect()
     }
 
-    /// Returns the best bids whose status the viewer can see. If statuses turn out to be deleted, requests four times as many at once.
+    /// Returns the best bids whose status the viewer can see, at most `count`. Each further read requests four times as many statuses, because the
+    /// statuses of the last read were deleted or are not delivered to the viewer.
     async fn choose_best(&mut self, count: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
         let mut read_size = count;
         loop {

@@ -30,8 +30,8 @@ use std::net::IpAddr;
 const FIRST_BATCH_SIZE: usize = 32;
 
 /// Serves the best eligible ads, of different campaigns first. Counts each impression, and charges its price or holds the price of its
-/// click. Returns the highest eCPM first; empty if no ad fits. Impressions beyond the plausible number for the address or the website are
-/// served free of charge. Two round trips in most cases; one more if a share requests a grant, if a better candidate fails, or if an ad is
+/// click. Returns the first ad of each campaign before additional ads, each group with the highest eCPM first; empty if no ad fits. Impressions
+/// beyond the plausible number for the address or the website are served free of charge. Two round trips in most cases; one more if a share requests a grant, if a better candidate fails, or if an ad is
 /// not in the cache of this process.
 ///
 /// # Errors
@@ -56,10 +56,10 @@ pub async fn serve(app: &App, address: Option<IpAddr>, input: AdRequest) -> Outc
     let caps = CapHints::of(app);
     let (capped, collected, found) = (data.capped, HashSet::new(), Vec::new());
     let request = &request;
-    let mut deciding = Decision { app, now, request, candidates, candidates_read: 0, capped, caps, collected, found, limits };
-    deciding.decide().await?;
-    deciding.count();
-    Ok(deciding.present(&ring).await?)
+    let mut decision = Decision { app, now, request, candidates, candidates_read: 0, capped, caps, collected, found, limits };
+    decision.decide().await?;
+    decision.count();
+    Ok(decision.present(&ring).await?)
 }
 
 /// Returns the owner and the traffic of the website, if the website can be served.
@@ -138,8 +138,8 @@ impl Decision<'_> {
         Ok(bids)
     }
 
-    /// Builds reservation requests for the bids, the highest eCPM first. `after` is the eCPM of the bid after the last one, which sets the price of
-    /// the last one.
+    /// Builds reservation requests for the bids, the highest eCPM first. `after` is the eCPM of the bid after the last of `bids`, which sets the
+    /// price of that last bid.
     async fn reservations_of(&self, bids: &[Bid], after: Option<Ecpm>) -> Result<Vec<ReservationRequest>, Error> {
         let mut reservations = Vec::with_capacity(bids.len());
         for (at, it) in bids.iter().enumerate() {

@@ -59,18 +59,19 @@ pub(in crate::domains::ads) struct Decision<'a> {
     /// Campaigns whose cap the visitor has reached, with the end of the cap period.
     pub(in crate::domains::ads) capped: HashMap<CampaignId, Millis>,
     pub(in crate::domains::ads) caps: CapHints,
-    /// Campaigns whose shares have already returned their free money for this page.
+    /// Campaigns whose other shares have already returned their free money for this page.
     pub(in crate::domains::ads) collected: HashSet<CampaignId>,
     pub(in crate::domains::ads) found: Vec<ServedImpression>,
     pub(in crate::domains::ads) limits: ImpressionLimits,
 }
 
 impl Decision<'_> {
+    /// Returns the number of requested ads that are not reserved yet.
     pub(in crate::domains::ads) fn missing(&self) -> usize {
         self.request.count.saturating_sub(self.found.len())
     }
 
-    /// Whether this visitor has reached the frequency cap of the campaign, as far as was read; a request without a visitor is capped if the campaign has a cap.
+    /// Whether the visitor is known to have reached the frequency cap of the campaign; for an unknown visitor, whether the campaign is known to have a cap.
     pub(in crate::domains::ads) fn is_capped(&self, campaign: CampaignId) -> bool {
         self.capped.contains_key(&campaign) || self.request.visitor.is_none() && self.caps.has(campaign, self.now)
     }
@@ -109,14 +110,14 @@ impl Decision<'_> {
         })
     }
 
-    /// Reserves impressions and records the results. Returns the shares that can show nothing to any visitor, with the money they had left
-    /// where money was the reason.
+    /// Reserves impressions and records the results. Returns the shares that showed no ad for another reason than a cap or the floor, each with the money
+    /// that was left, if money was the reason.
     pub(in crate::domains::ads) async fn reserve(
         &mut self,
         mut reservations: Vec<ReservationRequest>,
     ) -> Result<Vec<(Share, Option<Money>)>, Error> {
         self.limits.apply(self.app, &mut reservations).await?;
-        let requested: Vec<(Share, u64)> = reservations.iter().map(|ask| (ask.share, ask.impression)).collect();
+        let requested: Vec<(Share, u64)> = reservations.iter().map(|request| (request.share, request.impression)).collect();
         let all = budget::service::reserve(self.app, self.now, reservations, &mut self.collected).await?;
         let (mut failed, mut stale, mut capped) = (Vec::new(), Vec::new(), Vec::new());
         for ((share, impression), ReservationResult { reply: reserved, day, money_left }) in requested.into_iter().zip(all) {
@@ -140,7 +141,7 @@ impl Decision<'_> {
         Ok(failed)
     }
 
-    /// Records hints about capped campaigns, in the background. Without a known visitor, this process records which campaigns have a cap.
+    /// Records hints about capped campaigns, in the background. For an unknown visitor, only this process records which campaigns have a cap.
     pub(in crate::domains::ads) fn record_cap_hints(&mut self, all: Vec<(CampaignId, Option<Millis>)>) {
         let Some(visitor) = self.request.visitor else {
             return all.into_iter().for_each(|(campaign, _)| self.caps.record(campaign, self.now + HINT_TTL));
@@ -160,11 +161,11 @@ impl Decision<'_> {
         self.limits.count(self.app, Some(self.request.website), valid);
     }
 
-    /// Returns the impressions with signed tokens, the highest eCPM first.
+    /// Returns the impressions with signed tokens: the first ad of each campaign before additional ads, each group with the highest eCPM first.
     pub(in crate::domains::ads) async fn present(mut self, ring: &Ring) -> Result<Vec<Impression>, Error> {
         let id = |shown: &ServedImpression| AdId { campaign: shown.share.campaign, number: shown.served.ad };
         let ads = ad_cache::load(self.app, &self.found.iter().map(id).collect::<Vec<_>>()).await?;
-        // The sort is stable. Additional ads of a campaign come after the first ads of all campaigns.
+        // Whether an impression is the first one of its campaign.
         let first = |shown: &ServedImpression, all: &[ServedImpression]| {
             all.iter().position(|it| it.share.campaign == shown.share.campaign).map(|at| all[at].impression == shown.impression)
         };

@@ -21,7 +21,7 @@ use crate::domains::statuses::service as statuses;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Campaigns that one batch evaluates.
+/// Number of campaigns that one batch evaluates.
 const CHUNK: usize = 100;
 
 /// The request whose decision is explained.
@@ -80,8 +80,8 @@ pub struct Explanation {
     pub ecpm: Option<Ecpm>,
 }
 
-/// Explains how a campaign of `owner` would rank for a request now; `None` for a campaign of another account. Three round trips, two more for promoted statuses, and as
-/// many again for each hundred campaigns that rank above. Fields of one GraphQL request share their reads. Writes nothing.
+/// Explains how a campaign of `owner` would rank for a request now; `None` for a campaign of another account. Three round trips, two more for promoted
+/// statuses, and as many again for each hundred campaigns that rank above. Fields of one GraphQL request share their reads. Writes nothing.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for keywords or a visitor name that no ad request can have; `STORAGE_UNAVAILABLE`.
@@ -107,15 +107,14 @@ pub async fn explain(app: &App, loaders: &Loaders, owner: UserId, request: Expla
     Ok(Some(Explanation { reasons, rank, ecpm }))
 }
 
-/// The candidate without its ads that promote a status which is not public: nobody is shown them while it is not. Two round trips for promoted
-/// statuses; none without.
+/// Returns the candidate without the ads whose status is not public: such ads are not shown. Two round trips for promoted statuses; none without.
 async fn with_public_statuses(loaders: &Loaders, candidate: &Candidate) -> Result<Candidate, Error> {
     let promoted = candidate.ads.iter().filter_map(|(ad, _)| ad.creative.status());
     let found = statuses::load_existing(loaders, promoted).await?;
-    let closed: HashSet<StatusId> =
+    let not_public: HashSet<StatusId> =
         found.iter().flatten().filter(|seen| !statuses::facts(seen).is_public()).map(|seen| seen.status.id).collect();
     let mut candidate = candidate.clone();
-    candidate.ads.retain(|(ad, _)| ad.creative.status().is_none_or(|status| !closed.contains(&status)));
+    candidate.ads.retain(|(ad, _)| ad.creative.status().is_none_or(|status| !not_public.contains(&status)));
     Ok(candidate)
 }
 
@@ -136,7 +135,7 @@ fn matches_keywords(keywords: &[String], requested: &[String]) -> bool {
     keywords.iter().any(|keyword| requested.contains(&normalize_keyword(keyword)))
 }
 
-/// Returns the rank: one more than the number of eligible campaigns above.
+/// Returns the rank: one more than the number of eligible campaigns above; `None` if too many campaigns rank above.
 async fn rank(
     loaders: &AuctionFetcher,
     context: AdRequestContext,

@@ -53,7 +53,7 @@ pub async fn promote(
     }
     let secret = app.cursors().await?.secret();
     let request = PromotionRequest { app, loaders, viewer, visitor: visitor_of_viewer(secret, viewer), now: app.now(), on_page };
-    // One more than requested: it sets the price of the last one.
+    // One status more than requested: its bid sets the price of the last promotion.
     let chosen = choose(&request, positions.len() + 1).await?;
     let ring = signing::ring(app).await?;
     let mut promoted = Vec::new();

@@ -59,8 +59,8 @@ pub fn reasons_against(
 ) -> Vec<IneligibilityReason> {
     let here = || ads.iter().filter(|ad| ad.slot == context.slot);
     let cheapest = here().map(|ad| ad.price()).min().unwrap_or_default();
-    let remaining = |of: Money, committed: Money| Money(of.0.saturating_sub(committed.0));
-    let lacks = |of: Money, committed: Money| here().next().is_some() && remaining(of, committed) < cheapest;
+    let remaining = |budget: Money, committed: Money| Money(budget.0.saturating_sub(committed.0));
+    let lacks = |budget: Money, committed: Money| here().next().is_some() && remaining(budget, committed) < cheapest;
     let daily = campaign.daily.is_some_and(|daily| lacks(daily, committed.today));
     let capped = campaign.cap.is_some_and(|cap| context.visitor_impressions.is_none_or(|seen| seen >= cap.impressions));
     let rules = [

@@ -28,7 +28,7 @@ pub(in crate::domains::ads) struct ListingPlan {
 }
 
 impl ListingPlan {
-    /// Whether a later plan needs no write beyond this one. The slots must be the same; the eCPM may differ, because it is learned
+    /// Whether the writes of this plan are enough for a later plan, `other`. The slots must be the same; the eCPM may differ, because it changes
     /// continuously.
     pub(in crate::domains::ads) fn covers(&self, other: &Self) -> bool {
         let slots = |plan: &Self| plan.offers.iter().map(|(slot, _)| *slot).collect::<Vec<_>>();
@@ -42,7 +42,7 @@ impl ListingInputs {
         ecpm(ad.pricing, ad.bid, counts.impressions, counts.clicks)
     }
 
-    /// Whether the campaign is active, whether or not it has money.
+    /// Whether the campaign is active, regardless of its money.
     fn runs(&self, now: Millis) -> bool {
         let it = &self.campaign;
         let over = it.ends.is_some_and(|ends| ends <= now);
@@ -50,7 +50,8 @@ impl ListingInputs {
         begun && !over && !it.stopped && !it.paused && !it.suspended
     }
 
-    /// Checks that the campaign can pay for an ad now. Fails with the time at which this may change.
+    /// Checks that the campaign can pay for an ad now. Fails with the time at which this may change; `None` if the total budget does not pay for the
+    /// ad.
     fn check_funds(&self, price: Money, now: Millis) -> Result<(), Option<Millis>> {
         let (it, committed) = (&self.campaign, self.committed);
         let midnight = Some((now / DAY + 1) * DAY);

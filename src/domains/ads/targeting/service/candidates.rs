@@ -59,6 +59,7 @@ struct ListingCursor {
     equal: usize,
     /// The maximum size of the first read.
     first: usize,
+    /// The minimum size of the next read.
     limit: usize,
     is_exhausted: bool,
 }
@@ -125,7 +126,7 @@ impl CandidateMerge {
         }
     }
 
-    /// Returns the next candidates, at most `count`, and reads as much as they need; empty at the end. One round trip for each read.
+    /// Returns the next candidates, at most `count`, and reads the listings as far as their order requires; empty at the end. One round trip for each read.
     pub(in crate::domains::ads) async fn next_candidates(
         &mut self,
         source: OfferSource<'_>,
@@ -154,12 +155,12 @@ impl CandidateMerge {
         found
     }
 
-    /// Puts a candidate back whose eCPM turned out to be this one.
+    /// Puts a candidate back, with its actual eCPM.
     pub(in crate::domains::ads) fn put_back(&mut self, ecpm: Ecpm, campaign: CampaignId) {
         self.waiting.insert((ecpm, campaign));
     }
 
-    /// Returns the maximum eCPM of the candidates that are left.
+    /// Returns an upper bound of the eCPM of the remaining candidates; 0 if none is left.
     pub(in crate::domains::ads) fn best_ecpm(&self) -> Ecpm {
         let unread = self.unfinished_listings().map(|list| list.last.map_or(Ecpm::MAX, |(ecpm, _)| ecpm));
         unread.chain(self.waiting.last().map(|(ecpm, _)| *ecpm)).max().unwrap_or(0)
@@ -174,7 +175,7 @@ impl CandidateMerge {
 mod tests {
     use super::*;
 
-    /// A range of a list as the store would read it.
+    /// Reads a range of a list, as the store does.
     fn read(range: &OfferRange, all: &[(Ecpm, CampaignId)]) -> Offers {
         let mut all: Vec<_> = all.iter().copied().filter(|(ecpm, _)| range.from.is_none_or(|from| *ecpm <= from)).collect();
         all.sort_unstable_by(|a, b| b.cmp(a));
@@ -204,7 +205,7 @@ mod tests {
     #[test]
     fn candidates_of_all_listings_are_merged_in_order() {
         // Three overlapping listings with many equal eCPMs.
-        let of = |listing: u64| -> Vec<(Ecpm, CampaignId)> {
+        let offers_of = |listing: u64| -> Vec<(Ecpm, CampaignId)> {
             (1..3_000).filter(|id| id % (listing + 2) == 0).map(|id| (id * 7_919 % 45, CampaignId(id))).collect()
         };
         let keywords = ["a".to_owned(), "b".to_owned(), "A".to_owned()];
@@ -212,7 +213,7 @@ mod tests {
             let mut candidates = CandidateMerge::new(Slot::Banner, &keywords);
             assert_eq!(candidates.lists.len(), 3, "two keywords and none");
             let order: Vec<Listing> = candidates.lists.iter().map(|list| list.listing).collect();
-            let lists: Vec<Vec<_>> = (0..3).map(of).collect();
+            let lists: Vec<Vec<_>> = (0..3).map(offers_of).collect();
             let mut found = Vec::new();
             loop {
                 loop {

@@ -48,13 +48,13 @@ pub(in crate::domains::ads) struct Bid {
 }
 
 impl Candidate {
-    /// Returns the reasons against the campaign. `all` are its ads in any slot. An ad for a deleted status is not ranked and does not
-    /// count.
+    /// Returns the reasons against the campaign. `all` are its ads in any slot, `keywords_match` is whether its keywords fit the page. An ad for a
+    /// deleted status is not ranked and does not count.
     pub(in crate::domains::ads) fn reasons(
         &self,
         context: AdRequestContext,
         all: &[&Ad],
-        fits: bool,
+        keywords_match: bool,
     ) -> Vec<IneligibilityReason> {
         let is_ranked = |ad: &Ad| self.ads.iter().any(|(ranked, _)| ranked.id == ad.id);
         let has_gone = |ad: &Ad| ad.slot == Slot::InFeed && context.slot == Slot::InFeed && !is_ranked(ad);
@@ -67,7 +67,7 @@ impl Candidate {
             EligibilityContext {
                 now: context.now,
                 slot: context.slot,
-                keywords_match: fits,
+                keywords_match,
                 // The visitors of promoted statuses are accounts. Only an explanation has none, and evaluates no cap.
                 visitor_impressions: visitor_impressions.or((context.slot == Slot::InFeed).then_some(0)),
             },
@@ -80,7 +80,7 @@ impl Candidate {
         self.ads.iter().find(|(ad, _)| ad.price() <= spendable_money).or(self.ads.first())
     }
 
-    /// Returns the end of the visitor's cap period.
+    /// Returns the end of the visitor's cap period; `None` for an unknown visitor.
     pub(in crate::domains::ads) fn cap_period_end(&self) -> Option<Millis> {
         self.frequency.map(|seen| seen.until)
     }
@@ -116,8 +116,8 @@ fn spendable(campaign: &Campaign, committed: CommittedBudget, now: Millis) -> Mo
     Money(whole.min(campaign.daily_allowance(now).0.saturating_sub(committed.today.0)))
 }
 
-/// Evaluates campaigns, in their order; `None` for a campaign that does not exist. Two parallel round trips, one or two more if ads are not
-/// in the cache of this process.
+/// Evaluates campaigns, in the order of `campaigns`; `None` for a campaign that does not exist. Two pipelines in parallel; one or two round trips more
+/// if ads are not in the cache of this process, and one if numbers of shares are not.
 pub(in crate::domains::ads) async fn evaluate(
     app: &App,
     context: AdRequestContext,
@@ -136,7 +136,7 @@ pub(in crate::domains::ads) struct CandidateView {
     pub(in crate::domains::ads) campaign: CampaignId,
 }
 
-/// Evaluates campaigns for several requests at one time. Data that several of them need is read once.
+/// Evaluates campaigns for several requests at one time. Data that several requests need is read once.
 pub(in crate::domains::ads) async fn evaluate_views(
     app: &App,
     now: Millis,

@@ -8,7 +8,7 @@ use crate::domains::ads::targeting::store;
 use quick_cache::sync::Cache;
 use std::sync::Arc;
 
-/// Records which campaigns' caps a visitor has reached, until the given times and for at most `longest`; runs in the background.
+/// Records campaigns whose cap a visitor has reached, each until its time and for at most `longest`. Runs in the background.
 pub(in crate::domains::ads) fn record(
     app: &App,
     now: Millis,

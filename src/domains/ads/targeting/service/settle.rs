@@ -1,7 +1,7 @@
 //! Settling: makes shares, listings and the schedule agree with the definition of a campaign.
 //!
 //! A campaign exists while `campaign:{C}` does. Settling reads the definition, writes the derived data, and reads again. So it may run at
-//! any time, twice, or in several processes at once: the last run has written what was true then. Before settling writes a listing it
+//! any time, twice, or in several processes at once: the last run has written the state of its time. Before settling writes a listing it
 //! records the listing and schedules another evaluation soon, so the schedule repairs the work of a process that dies in between.
 
 use crate::app::App;
@@ -28,9 +28,9 @@ use std::collections::HashSet;
 const ROUNDS: usize = 8;
 /// Delay of the schedule's evaluation that repairs an unfinished settling.
 const REPAIR_DELAY: Millis = MINUTE / 2;
-/// Due campaigns that one pass reads from each partition of the schedule.
+/// Maximum number of due campaigns that one pass reads from each partition of the schedule.
 const DUE_BATCH_SIZE: usize = 16;
-/// Campaigns that one pass evaluates concurrently.
+/// Maximum number of campaigns that one pass evaluates concurrently.
 const CONCURRENCY: usize = 8;
 /// Maximum number of holds that one pass releases in a share.
 const MAX_RELEASED_HOLDS: usize = 1_000;
@@ -60,9 +60,9 @@ async fn add_to_owner(app: &App, owner: UserId, id: CampaignId) -> Result<AddOwn
     accounts::store::add_owned(app.db(), owner, OwnedItem::Campaign(id), 2 * MAX_CAMPAIGNS).await
 }
 
-/// Reconciles shares, listings and the schedule with a campaign. Two reads, three pipelines of writes and two reads, repeated while the
-/// campaign changes concurrently; one more read each time if the campaign promotes statuses. Removes all derived data of a campaign that
-/// was deleted, and deletes a campaign whose owner was deleted.
+/// Reconciles shares, listings and the schedule with a campaign. Three round trips of reads, three of writes and three of reads; the writes and the
+/// last reads are repeated while the campaign changes concurrently. One more read each time if the campaign promotes statuses.
+/// Removes all derived data of a campaign that was deleted, and deletes a campaign whose owner was deleted.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
@@ -70,16 +70,16 @@ pub async fn settle(app: &App, id: CampaignId) -> Result<(), Error> {
     settle_with_removed_keywords(app, id, &[]).await
 }
 
-/// Settles a campaign whose keywords `removed` were just removed: removes the campaign from their listings, also from listings that its
-/// record of listings does not contain.
+/// Settles a campaign whose keywords `removed` were just removed: also removes the campaign from the listings of these keywords that its record of
+/// listings does not contain.
 pub(in crate::domains::ads) async fn settle_with_removed_keywords(
     app: &App,
     id: CampaignId,
     removed: &[String],
 ) -> Result<(), Error> {
     let now = app.now();
-    let of = |slot: Slot| removed.iter().map(move |keyword| Listing::for_keyword(slot, keyword));
-    let mut possible: HashSet<Listing> = Slot::ALL.into_iter().flat_map(of).collect();
+    let listings_of = |slot: Slot| removed.iter().map(move |keyword| Listing::for_keyword(slot, keyword));
+    let mut possible: HashSet<Listing> = Slot::ALL.into_iter().flat_map(listings_of).collect();
     let Some(mut state) = read_state(app, id, now).await? else { return purge_late_data(app, id).await };
     for round in 1.. {
         if !state.owner_exists {
@@ -107,7 +107,8 @@ struct SettlingInputs {
     listed: Vec<(String, Millis)>,
 }
 
-/// Reads the state. Two round trips; one more for promoted statuses, and one for each update of the suspension.
+/// Reads a campaign with the data that its listings depend on; `None` if the campaign does not exist. Three round trips; one more for promoted
+/// statuses, and two more if the suspension must be updated.
 async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<SettlingInputs>, Error> {
     let Some(CampaignSnapshot { mut campaign, keywords, ads, recorded_listings: listed }) =
         campaigns::store::read(app.db(), id).await?
@@ -177,8 +178,8 @@ async fn write(
     store::prune(db, id, before, planned.next_evaluation.into_iter().chain(next).min()).await
 }
 
-/// Purges data of a deleted campaign that a concurrent settling has written, because it had read the campaign before. Planned listings are in
-/// `listed`, which is deleted last, together with the schedule entry.
+/// Purges data of a deleted campaign that a concurrent settling has written, because it had read the campaign before. The campaign is removed from the
+/// listings in its record and from the schedule before the record, `listed:{C}`, is deleted.
 async fn purge_late_data(app: &App, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
     let shares = share_counts::load(app, [id]).await?.shares_of(id).max(app.config().ad_shares.unwrap_or(0)).max(CLUSTER_SHARES);
@@ -196,8 +197,8 @@ async fn purge_late_data(app: &App, id: CampaignId) -> Result<(), Error> {
     if campaigns::store::exists(db, id).await? { Box::pin(settle(app, id)).await } else { Ok(()) }
 }
 
-/// Purges a campaign whose owner was deleted: all its data, and the entry in the owner's list last. A concurrent settling also finds that the owner was
-/// deleted.
+/// Purges a campaign whose owner was deleted: all its data, and the entry in the owner's list last. A concurrent settling also finds the deletion of
+/// the owner.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: repeat the deletion.
@@ -246,7 +247,8 @@ async fn release_holds(app: &App, campaign: &Campaign) -> Result<(), Error> {
     budget::store::reservations::release_holds(app.db(), now, now / DAY, &shares, MAX_RELEASED_HOLDS).await.map(drop)
 }
 
-/// Copies the owner's suspension to a campaign. Returns the campaign after that; `None` if it does not exist.
+/// Copies the owner's suspension to a campaign. Returns the campaign with that suspension; `None` if it does not
+/// exist.
 pub(in crate::domains::ads) async fn sync_suspension(
     app: &App,
     id: CampaignId,

@@ -13,7 +13,8 @@ use std::collections::HashSet;
 /// The time for which a listing that contained a campaign stays recorded. A process that read the listing before that time may still write to it.
 const LISTING_RECORD_TTL: Millis = MINUTE;
 
-fn plan_at(id: CampaignId, at: Option<Millis>) -> Cmd {
+/// The command that schedules the next evaluation of a campaign at `at`, or removes the campaign from the schedule.
+fn schedule_command(id: CampaignId, at: Option<Millis>) -> Cmd {
     let key = keys::schedule(schedule_partition(id));
     match at {
         Some(at) => cmd("ZADD").arg(key).arg(at).arg(id.0).take(),
@@ -30,7 +31,7 @@ pub(in crate::domains::ads) async fn record_listings(
     now: Millis,
     at: Millis,
 ) -> Result<(), Error> {
-    let mut commands = vec![plan_at(id, Some(at))];
+    let mut commands = vec![schedule_command(id, Some(at))];
     if !listings.is_empty() {
         let entries: Vec<(Millis, String)> = listings.iter().map(|listing| (now, listing.to_string())).collect();
         commands.push(cmd("ZADD").arg(keys::campaign_listings(id)).arg(&entries[..]).take());
@@ -55,20 +56,22 @@ fn removal(listing: &Listing, id: CampaignId) -> Cmd {
     cmd("ZREM").arg(keys::offers(listing)).arg(&to_member(id)[..]).take()
 }
 
-/// Returns the time before which a listing that no longer contains the campaign must have been written to be pruned, and when to come back
-/// for listings that were written later. The entries are as `super::read` returns them, perhaps not all.
+/// Returns the time before which a listing must have been written to be pruned from the record, and the time of the next pruning, if outdated
+/// listings stay. `outdated` are the times of recorded listings that no longer contain the campaign. `listed` is the record as `campaigns::store::read`
+/// returns it: the oldest entries, at most [`MAX_LISTED`].
 pub(in crate::domains::ads) fn prune_times(
-    others: &[Millis],
+    outdated: &[Millis],
     listed: &[(String, Millis)],
     now: Millis,
 ) -> (Millis, Option<Millis>) {
     let unread = listed.last().filter(|_| listed.len() >= MAX_LISTED).map_or(Millis::MAX, |(_, at)| *at);
     let before = now.saturating_sub(LISTING_RECORD_TTL).min(unread);
-    let later = others.iter().any(|at| *at >= before);
+    let later = outdated.iter().any(|at| *at >= before);
     (before, later.then_some(now + LISTING_RECORD_TTL + 1))
 }
 
-/// Removes listings that were last written before `before` from the record, and schedules the next evaluation. One pipeline.
+/// Removes listings that were last written before `before` from the record, and schedules the next evaluation at `at`; without `at`, removes the
+/// campaign from the schedule. One pipeline.
 pub(in crate::domains::ads) async fn prune(
     db: &Db,
     id: CampaignId,
@@ -76,10 +79,10 @@ pub(in crate::domains::ads) async fn prune(
     at: Option<Millis>,
 ) -> Result<(), Error> {
     let old = |before| cmd("ZREMRANGEBYSCORE").arg(keys::campaign_listings(id)).arg("-inf").arg(format!("({before}")).take();
-    db.write_many_allow_oom(before.map(old).into_iter().chain([plan_at(id, at)]).collect()).await.map(drop)
+    db.write_many_allow_oom(before.map(old).into_iter().chain([schedule_command(id, at)]).collect()).await.map(drop)
 }
 
-/// Returns tags of listings that may contain a deleted campaign: some of them, as long as there are any. One command.
+/// Returns the tags of the recorded listings of a deleted campaign, the oldest first, at most [`MAX_LISTED`]. One command.
 pub(in crate::domains::ads) async fn recorded_listings(db: &Db, id: CampaignId) -> Result<Vec<String>, Error> {
     db.read(cmd("ZRANGE").arg(keys::campaign_listings(id)).arg(0).arg(MAX_LISTED - 1).take()).await
 }
@@ -91,22 +94,23 @@ pub(in crate::domains::ads) async fn remove_recorded_listings(db: &Db, id: Campa
 
 /// Removes a deleted campaign from listings and from the schedule. One pipeline.
 pub(in crate::domains::ads) async fn unlist(db: &Db, id: CampaignId, listings: &[Listing]) -> Result<(), Error> {
-    let commands = listings.iter().map(|listing| removal(listing, id)).chain([plan_at(id, None)]);
+    let commands = listings.iter().map(|listing| removal(listing, id)).chain([schedule_command(id, None)]);
     db.write_many_allow_oom(commands.collect()).await.map(drop)
 }
 
 /// Returns up to `most` due campaigns of each partition of the schedule. One pipeline.
 pub(in crate::domains::ads) async fn list_due_campaigns(db: &Db, now: Millis, most: usize) -> Result<Vec<CampaignId>, Error> {
-    let of = |n| cmd("ZRANGE").arg(keys::schedule(n)).arg("-inf").arg(now).arg("BYSCORE").arg("LIMIT").arg(0).arg(most).take();
-    let replies = db.read_many((0..SCHEDULES).map(of).collect()).await?;
+    let command =
+        |n| cmd("ZRANGE").arg(keys::schedule(n)).arg("-inf").arg(now).arg("BYSCORE").arg("LIMIT").arg(0).arg(most).take();
+    let replies = db.read_many((0..SCHEDULES).map(command).collect()).await?;
     let ids: Vec<Vec<u64>> = replies.into_iter().map(decode::value).collect::<Result<_, _>>()?;
     Ok(ids.into_iter().flatten().map(CampaignId).collect())
 }
 
-/// Postpones the evaluation of campaigns to `at`, for any process. One pipeline.
+/// Sets the next evaluation of campaigns that are in the schedule to `at`. One pipeline.
 pub(in crate::domains::ads) async fn postpone(db: &Db, ids: &[CampaignId], at: Millis) -> Result<(), Error> {
-    let move_on = |id: &CampaignId| cmd("ZADD").arg(keys::schedule(schedule_partition(*id))).arg("XX").arg(at).arg(id.0).take();
-    db.write_many_allow_oom(ids.iter().map(move_on).collect()).await.map(drop)
+    let command = |id: &CampaignId| cmd("ZADD").arg(keys::schedule(schedule_partition(*id))).arg("XX").arg(at).arg(id.0).take();
+    db.write_many_allow_oom(ids.iter().map(command).collect()).await.map(drop)
 }
 
 /// Returns the listings of a slot and keywords.

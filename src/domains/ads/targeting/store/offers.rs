@@ -27,7 +27,7 @@ pub(in crate::domains::ads) async fn read(db: &Db, ranges: &[OfferRange]) -> Res
     db.read_many(ranges.iter().map(offers_command).collect()).await?.into_iter().map(decode_offers).collect()
 }
 
-/// Reads ranges of listings, and the campaigns whose cap the visitor has reached.
+/// Reads ranges of listings, and the campaigns whose cap the visitor has reached. One pipeline.
 pub(in crate::domains::ads) async fn read_for(
     db: &Db,
     now: Millis,
@@ -52,8 +52,8 @@ pub(in crate::domains::ads) fn offers_command(range: &OfferRange) -> Cmd {
 
 pub(in crate::domains::ads) fn decode_offers(reply: Value) -> Result<Offers, Error> {
     let pairs: Vec<(Vec<u8>, f64)> = decode::value(reply)?;
-    let one = |(member, ecpm): (Vec<u8>, f64)| Some((ecpm as Ecpm, from_member(&member)?));
-    pairs.into_iter().map(|pair| one(pair).ok_or_else(|| Error::corrupt("an offer of no campaign"))).collect()
+    let offer = |(member, ecpm): (Vec<u8>, f64)| Some((ecpm as Ecpm, from_member(&member)?));
+    pairs.into_iter().map(|pair| offer(pair).ok_or_else(|| Error::corrupt("an offer of no campaign"))).collect()
 }
 
 /// Reads the ads of shares in a slot with their eCPM, best first. One pipeline.

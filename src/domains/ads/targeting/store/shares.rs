@@ -11,7 +11,7 @@ use crate::domains::ads::targeting::model::ListingInputs;
 static PURGE_LATE_SHARE: Script = Script::new(include_str!("../../lua/purge_late_share.lua"));
 static WRITE_SHARE: Script = Script::allow_oom(include_str!("../../lua/write_share.lua"));
 
-/// Copies a campaign's definition and the order of its ads to its shares, over an older copy. One script a share, in one pipeline.
+/// Copies a campaign's definition and the order of its ads to its shares, unless a share has a newer copy. One script for each share, in one pipeline.
 pub(in crate::domains::ads) async fn write_shares(db: &Db, facts: &ListingInputs) -> Result<(), Error> {
     let it = &facts.campaign;
     let off = it.paused || it.stopped || it.suspended;

@@ -29,10 +29,10 @@ pub struct ClickOutcome {
 }
 
 /// Counts a click, and charges it if the ad pays for clicks. An invalid click ([`InvalidClick`]) has the same destination, costs nothing
-/// and counts as invalid. Two round trips: the counters of its origin, and the click.
+/// and counts as invalid. Two round trips: the counters of its origin, and the click; one more if the ad is not cached.
 ///
 /// # Errors
-/// `INVALID_TOKEN` for a forged token, or one whose key has expired; `RATE_LIMITED`.
+/// `INVALID_TOKEN` for a forged token, or a token whose key has expired; `RATE_LIMITED`.
 pub async fn click(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<ClickOutcome> {
     rate_limit::charge(app, address).await?;
     let token = signing::open(app, token).await?.ok_or_else(invalid)?;
@@ -40,10 +40,10 @@ pub async fn click(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<C
     Ok(ClickOutcome { target: destination_url(app, &token).await?, counted, is_late: !token.is_in_time(app.now()) })
 }
 
-/// Counts a click like [`click`], but refuses a late one, which counts as invalid.
+/// Counts a click like [`click`], but refuses a late click, which counts as invalid.
 ///
 /// # Errors
-/// As [`click`], and `INVALID_TOKEN` for one later than an hour.
+/// As [`click`], and `INVALID_TOKEN` for a click later than an hour.
 pub async fn click_in_time(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<ClickOutcome> {
     let clicked = click(app, address, token).await?;
     if clicked.is_late { Err(invalid().into()) } else { Ok(clicked) }
@@ -74,7 +74,7 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
     let now = app.now();
     let clicks = ClickCount::of(app, address, token).await?;
     let invalid = clicks.invalid;
-    // A promoted status counts from the day on which it was seen, up to `RECORD_WINDOW` later.
+    // The impression of a promoted status counts to the day on which it was recorded, at most `RECORD_WINDOW` after the token was issued.
     let last = if token.purpose == Purpose::Promotion { (token.at + RECORD_WINDOW) / DAY } else { token.day };
     let click = Click {
         share: token.share,
@@ -87,8 +87,8 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
     };
     let result = clicks::click(app.db(), now, now / DAY, &click).await?;
     let counted = result == ClickResult::Counted;
-    let otherwise = if result == ClickResult::Unfunded { InvalidClick::Campaign } else { InvalidClick::Repeated };
-    let reason = if counted { None } else { Some(invalid.unwrap_or(otherwise)) };
+    let fallback = if result == ClickResult::Unfunded { InvalidClick::Campaign } else { InvalidClick::Repeated };
+    let reason = if counted { None } else { Some(invalid.unwrap_or(fallback)) };
     app.metrics().ad_click(reason.map(InvalidClick::name));
     match traffic::website(token) {
         _ if !counted => clicks.refund(app),

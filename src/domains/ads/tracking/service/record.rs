@@ -1,4 +1,4 @@
-//! Recording of promoted statuses that were seen: counts, applies caps and charges.
+//! Recording of promoted statuses that were seen: counts and charges their impressions, and applies caps.
 
 use crate::app::App;
 use crate::base::clock::{DAY, Millis};
@@ -16,13 +16,13 @@ use crate::domains::ads::tracking::token::{Purpose, Token};
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-/// Maximum lifetime of the hint that a viewer has reached a campaign's cap; a cap that is lifted earlier takes effect after it. Reading a
-/// home timeline writes no hints. If a hint expired before the cap does, every page would evaluate those campaigns again.
+/// Maximum lifetime of the hint that a viewer has reached a campaign's cap. If the owner lifts the cap, the viewer sees the campaign once the hint has
+/// expired. The lifetime is not shorter, because reading a home timeline writes no hints: every page would evaluate the capped campaigns again.
 const CAP_HINT_TTL: Millis = DAY;
 
-/// Records promoted statuses that `viewer` has seen. Returns the tokens that were counted. Not counted are: a token older than ten minutes,
-/// one that was recorded before, one of a campaign that cannot be shown any more or whose cap the viewer has reached, and one beyond the
-/// plausible number for the address. Two round trips: the counter of the address, and the reservation.
+/// Records promoted statuses that `viewer` has seen. Returns the tokens that were counted. Not counted are tokens older than ten minutes, tokens that
+/// were recorded before, tokens of a campaign that cannot be shown any more or whose cap the viewer has reached, and tokens beyond the plausible number
+/// for the address. Two round trips: the counter of the address, and the reservation.
 ///
 /// # Errors
 /// `INVALID_TOKEN` if a token is forged or was issued to another viewer, `INVALID_INPUT` for more than twenty tokens: nothing is counted

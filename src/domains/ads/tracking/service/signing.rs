@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The time for which a process uses its cached keys before it reads them again.
 const REFRESH_AFTER: Millis = MINUTE;
 
-/// Keys, and when they were read.
+/// Keys, and the time at which they were read.
 type CachedRing = (Arc<Ring>, Millis);
 
 /// The cached keys of this process.
@@ -62,8 +62,8 @@ pub(in crate::domains::ads) fn sign(ring: &Ring, token: &Token) -> Result<String
     ring.sign(token).ok_or_else(|| Error::corrupt("no key to sign with"))
 }
 
-/// Creates a new signing key, which every server uses within a minute. Tokens of the key before stay valid for two hours; tokens of older
-/// keys are invalid. Returns the version of the new key. One script.
+/// Creates a new signing key, which every server uses within a minute. Tokens of the previous key stay valid for two hours; tokens of
+/// older keys are invalid. Returns the version of the new key. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: the new key may exist.

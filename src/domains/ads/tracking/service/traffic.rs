@@ -23,7 +23,7 @@ fn hash_address(secret: [u8; 16], address: IpAddr, counter: &str) -> Visitor {
     Visitor::new(secret, &format!("\0{}{counter}", Network::from_address(address).first()))
 }
 
-/// Whether more traffic of a website is valid.
+/// Whether more traffic of a website is valid; always without `bounds`.
 fn is_website_valid(bounds: Option<AdTraffic>, app: &App, volume: &HourlyTraffic, kind: TrafficKind) -> bool {
     bounds.is_none_or(|bounds| {
         let floor = if kind == TrafficKind::Clicks { bounds.website_clicks } else { bounds.website_impressions };
@@ -34,13 +34,15 @@ fn is_website_valid(bounds: Option<AdTraffic>, app: &App, volume: &HourlyTraffic
 /// The result of counting a click.
 #[derive(Default)]
 pub(in crate::domains::ads) struct ClickCount {
-    /// Why the click is invalid.
+    /// The reason why the click is invalid; `None` for a valid click.
     pub(in crate::domains::ads) invalid: Option<InvalidClick>,
+    /// The counters that were incremented.
     counted: Vec<Counter>,
 }
 
 impl ClickCount {
-    /// Counts a click for its visitor and its address. Two round trips, sent at once.
+    /// Counts a click for its visitor and its address, and reads the traffic of the website. Two pipelines in parallel; none for a click that is late or
+    /// whose impression is invalid.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -76,8 +78,8 @@ impl ClickCount {
     }
 }
 
-/// Returns the counters of a click, each with the reason for which a click beyond its limit is invalid. An unknown visitor counts as the
-/// address.
+/// Returns the counters of a click, each with the reason for which a click beyond its limit is invalid. The address stands for an unknown
+/// visitor.
 fn counters(bounds: Option<AdTraffic>, secret: [u8; 16], address: Option<IpAddr>, token: &Token) -> Vec<(InvalidClick, Counter)> {
     let visitor = token.visitor.or_else(|| address.map(|address| hash_address(secret, address, "")));
     let mut all: Vec<_> = visitor.map(|visitor| (InvalidClick::Visitor, Counter::of_visitor(visitor))).into_iter().collect();
@@ -145,8 +147,8 @@ impl ImpressionLimits {
         let Some(bounds) = self.bounds.filter(|_| self.address.is_some()) else { return };
         self.is_exceeded |= count >= bounds.address_impressions;
         if let Requester::Visitor(Some(address)) = self.requester {
-            let counts_paid = count >= bounds.campaign_impressions / 10;
-            self.origin = Some(origin(bounds, hash_address(self.secret, address, ""), 1, counts_paid));
+            let counts_cpm = count >= bounds.campaign_impressions / 10;
+            self.origin = Some(origin(bounds, hash_address(self.secret, address, ""), 1, counts_cpm));
         }
     }
 
@@ -192,9 +194,9 @@ impl ImpressionLimits {
 }
 
 /// Returns the origin for `visitor` in a campaign, with `factor` times the limits of an address.
-const fn origin(bounds: AdTraffic, visitor: Visitor, factor: u64, counts_paid: bool) -> TrafficOrigin {
-    let (most, max_holds) = (factor * bounds.campaign_impressions, factor * bounds.campaign_clicks);
-    TrafficOrigin { visitor, max_impressions: most, max_holds, counts_cpm: counts_paid }
+const fn origin(bounds: AdTraffic, visitor: Visitor, factor: u64, counts_cpm: bool) -> TrafficOrigin {
+    let (max_impressions, max_holds) = (factor * bounds.campaign_impressions, factor * bounds.campaign_clicks);
+    TrafficOrigin { visitor, max_impressions, max_holds, counts_cpm }
 }
 
 /// Runs `count` in the background; an error is logged.

@@ -1,4 +1,4 @@
-//! Counts clicks in Redis.
+//! Clicks in Redis.
 
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
@@ -44,7 +44,7 @@ pub(in crate::domains::ads) struct Click {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::domains::ads) enum ClickResult {
     Counted,
-    /// The click was invalid before, or is not the first.
+    /// The click has a reason to be invalid, or is not the first of its impression.
     Invalid,
     /// No money was held for the click, and the campaign has none available.
     Unfunded,
@@ -65,13 +65,13 @@ pub(in crate::domains::ads) async fn click(db: &Db, now: Millis, day: u64, click
         keys::clicked_impressions(share, click.at / (60 * MINUTE)),
     ];
     keys.extend(days.iter().map(|day| keys::daily_stats(share, *day)));
-    let (how, price) = match click.charging {
+    let (mode, price) = match click.charging {
         ClickCharging::ChargeHold(price) => ("hold", price),
         ClickCharging::ChargeBudget(price) => ("take", price),
         ClickCharging::CountOnly => ("mark", Money(0)),
         ClickCharging::Invalid(reason) => (reason.name(), Money(0)),
     };
-    let call = Call::with_keys(&CLICK_IMPRESSION, keys).arg(now).arg(day).arg(click.impression).arg(click.ad).arg(how);
+    let call = Call::with_keys(&CLICK_IMPRESSION, keys).arg(now).arg(day).arg(click.impression).arg(click.ad).arg(mode);
     let call = call.arg(price.0).arg(click.nonce).arg(REPLY_TTL).arg(CLICKED_IMPRESSIONS_TTL).arg(DAILY_STATS_TTL).arg(days);
     Ok(match db.call::<i64>(call).await? {
         1 => ClickResult::Counted,

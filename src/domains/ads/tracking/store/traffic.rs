@@ -31,12 +31,12 @@ impl Counter {
         Self { key: keys::address_traffic(address), window: TRAFFIC_WINDOW, max: most }
     }
 
-    fn call(&self, now: Millis, by: i64) -> Call {
-        Call::new(&COUNT_TRAFFIC, [self.key.clone()]).arg(now).arg(self.window).arg(self.max).arg(by)
+    fn call(&self, now: Millis, increment: i64) -> Call {
+        Call::new(&COUNT_TRAFFIC, [self.key.clone()]).arg(now).arg(self.window).arg(self.max).arg(increment)
     }
 }
 
-/// Increments each counter by one. Returns whether each is plausible; an implausible one is not counted. One pipeline of scripts; none for
+/// Increments each counter by one, up to its maximum. Returns for each counter whether it was incremented. One pipeline of scripts; none for
 /// an empty list.
 pub(in crate::domains::ads) async fn count(db: &Db, now: Millis, counters: &[Counter]) -> Result<Vec<bool>, Error> {
     let replies = db.call_untracked(counters.iter().map(|it| it.call(now, 1)).collect()).await?;
@@ -48,7 +48,7 @@ pub(in crate::domains::ads) async fn refund(db: &Db, now: Millis, counters: &[Co
     db.call_untracked(counters.iter().map(|it| it.call(now, -1)).collect()).await.map(drop)
 }
 
-/// The command that reads the impressions of an address in this hour.
+/// Returns the command that reads the impressions of an address in this hour.
 pub(in crate::domains::ads) fn address_impression_count_command(address: Visitor) -> Cmd {
     cmd("GET").arg(keys::address_traffic(address)).take()
 }
@@ -57,8 +57,8 @@ pub(in crate::domains::ads) fn address_impression_count_command(address: Visitor
 pub(in crate::domains::ads) fn decode_address_impression_count(reply: Value, now: Millis) -> Result<u64, Error> {
     let kept: Option<String> = decode::value(reply)?;
     let (until, count) = kept.as_deref().and_then(|kept| kept.split_once('.')).unwrap_or_default();
-    let is_over = until.parse::<Millis>().is_ok_and(|until| until > now);
-    Ok(if is_over { count.parse().unwrap_or(0) } else { 0 })
+    let is_current = until.parse::<Millis>().is_ok_and(|until| until > now);
+    Ok(if is_current { count.parse().unwrap_or(0) } else { 0 })
 }
 
 /// Returns the impressions of an address in this hour. One command.
@@ -81,7 +81,7 @@ pub(in crate::domains::ads) struct HourlyTraffic {
     means: [f64; 2],
 }
 
-/// The fields of [`HourlyTraffic::decode`], in its order.
+/// The fields that [`HourlyTraffic::decode`] reads, in its order.
 pub(in crate::domains::ads) const VOLUME: [&str; 5] = ["hour", "i", "c", "mi", "mc"];
 
 impl HourlyTraffic {
@@ -107,9 +107,9 @@ pub(in crate::domains::ads) async fn volume(db: &Db, website: WebsiteId) -> Resu
     Ok(HourlyTraffic::decode(&values))
 }
 
-fn volume_call(now: Millis, website: WebsiteId, kind: TrafficKind, by: u64) -> Call {
+fn volume_call(now: Millis, website: WebsiteId, kind: TrafficKind, increment: u64) -> Call {
     let field = if kind == TrafficKind::Impressions { "i" } else { "c" };
-    Call::new(&COUNT_VOLUME, [keys::website(website)]).arg(now / TRAFFIC_WINDOW).arg(field).arg(by).arg(TRAFFIC_HOURS)
+    Call::new(&COUNT_VOLUME, [keys::website(website)]).arg(now / TRAFFIC_WINDOW).arg(field).arg(increment).arg(TRAFFIC_HOURS)
 }
 
 /// The limit for counts that were checked before: more than any real count, and exact in Lua.
