@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 
 pub use super::keys::KINDS;
 
-/// The longest time for which a member publishes nothing again, in ms.
+/// The longest time to live of a throttle, in ms.
 const LONGEST_THROTTLE: Millis = 3_000;
 
 /// Whether a key is of this domain.
@@ -22,7 +22,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Checks chats, rows and lists. `kept` is the most rows of a chat, if that is known.
+/// Checks chats, rows and lists. `kept` is the maximum number of rows of a chat, if it is known.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -107,12 +107,12 @@ const fn chat_of(kind: &KeyKind) -> Option<ChatId> {
 /// Every key of a chat belongs to a chat that exists, and every chat that has not ended has members.
 async fn check_owners(reader: &AuditReader, of_chats: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
     let chats = of_chats.iter().filter_map(|(kind, _)| chat_of(kind));
-    let there = reader.query(chats, |chat| cmd("EXISTS").arg(keys::chat(chat)).take()).await?;
+    let existing_chats = reader.query(chats, |chat| cmd("EXISTS").arg(keys::chat(chat)).take()).await?;
     let records = of_chats.iter().filter_map(|(kind, _)| if let KeyKind::Chat(chat) = kind { Some(*chat) } else { None });
     let gone = reader.query(records.clone(), |chat| cmd("HGET").arg(keys::chat(chat)).arg("gone").take()).await?;
     let members = reader.query(records, |chat| cmd("HLEN").arg(keys::members(chat)).take()).await?;
     for (kind, key) in of_chats {
-        if let Some(chat) = chat_of(kind).filter(|chat| there.read::<u64>(chat) != Some(1)) {
+        if let Some(chat) = chat_of(kind).filter(|chat| existing_chats.read::<u64>(chat) != Some(1)) {
             let orphan = Remedy::DeleteOrphan { key: (*key).to_owned(), owners: vec![keys::chat(chat)] };
             found.add_repairable(key, "there is no such chat", [orphan]);
         }
@@ -191,8 +191,8 @@ async fn check_rows(reader: &AuditReader, chat: ChatId, bucket: u64, key: &str, 
             _ => found.add(key, format!("its row {number} cannot be read")),
         }
     }
-    let named: BTreeSet<UserId> = rows.iter().flat_map(|(_, row)| [row.sender, row.subject]).flatten().collect();
-    let missing = reader.missing_accounts(named).await?;
+    let accounts: BTreeSet<UserId> = rows.iter().flat_map(|(_, row)| [row.sender, row.subject]).flatten().collect();
+    let missing = reader.missing_accounts(accounts).await?;
     for user in missing.iter().copied() {
         found.add_repairable(key, format!("names {}, which is not an account", user.0), [Remedy::SettleChat { chat, user }]);
     }
@@ -213,7 +213,7 @@ async fn check_rows(reader: &AuditReader, chat: ChatId, bucket: u64, key: &str, 
         if *number > newest {
             found.add(key, format!("its row {number} is above the newest one"));
         }
-        // Texts of a deleted account count for nobody before their rows are emptied.
+        // In groups the bits of a deleted account's texts are cleared before its rows are emptied.
         let is_deleted = row.sender.is_some_and(|sender| missing.contains(&sender));
         if !is_deleted && bits.read::<u64>(number) != Some(u64::from(row.is_present_text())) {
             found.add(key, format!("the bit of its row {number} is wrong"));
@@ -222,7 +222,7 @@ async fn check_rows(reader: &AuditReader, chat: ChatId, bucket: u64, key: &str, 
     Ok(())
 }
 
-/// Reactions are those of a text that is not deleted, as many as it says.
+/// Checks that the text of reactions is not deleted, and that its counts add up to the number of reactions.
 async fn check_reactions(
     reader: &AuditReader,
     chat: ChatId,
@@ -260,16 +260,19 @@ async fn check_states(reader: &AuditReader, user: UserId, key: &str, found: &mut
     let ids = || chats.keys().copied();
     let members = reader.query(ids(), |chat| cmd("HGET").arg(keys::members(chat)).arg(user.0).take()).await?;
     let lists = [("I", keys::inbox(user)), ("A", keys::archived(user)), ("Q", keys::requests(user))];
-    let mut held = Vec::new();
+    let mut list_scores = Vec::new();
     for (letter, list) in &lists {
-        held.push((*letter, reader.query(ids(), |chat| cmd("ZSCORE").arg(list).arg(chat.0).take()).await?));
+        list_scores.push((*letter, reader.query(ids(), |chat| cmd("ZSCORE").arg(list).arg(chat.0).take()).await?));
     }
     for (chat, list) in &chats {
         let settle = [Remedy::SettleChat { chat: *chat, user }];
         let member = members.read::<Option<String>>(chat).flatten().and_then(|record| Member::parse(&record));
         if !member.is_some_and(|member| member.state.is_shown()) {
             found.add_repairable(key, format!("has {}, which does not exist for it", chat.0), settle);
-        } else if held.iter().any(|(letter, scores)| (letter == list) != scores.read::<Option<f64>>(chat).flatten().is_some()) {
+        } else if list_scores
+            .iter()
+            .any(|(letter, scores)| (letter == list) != scores.read::<Option<f64>>(chat).flatten().is_some())
+        {
             found.add_repairable(key, format!("the lists do not agree with it about {}", chat.0), settle);
         }
     }
@@ -284,8 +287,8 @@ async fn check_order(reader: &AuditReader, user: UserId, key: &str, found: &mut 
     if ids.len() < members.len() {
         found.add(key, "has a member that is no chat");
     }
-    let known = reader.query(ids.iter().copied(), |chat| cmd("HEXISTS").arg(keys::states(user)).arg(chat).take()).await?;
-    for chat in ids.iter().filter(|chat| known.read::<u64>(chat) != Some(1)) {
+    let states = reader.query(ids.iter().copied(), |chat| cmd("HEXISTS").arg(keys::states(user)).arg(chat).take()).await?;
+    for chat in ids.iter().filter(|chat| states.read::<u64>(chat) != Some(1)) {
         let settle = [Remedy::SettleChat { chat: ChatId(*chat), user }];
         found.add_repairable(key, format!("has {chat}, which does not exist for it"), settle);
     }
@@ -300,8 +303,8 @@ async fn check_former(reader: &AuditReader, user: UserId, key: &str, found: &mut
     if ids.len() < members.len() {
         found.add(key, "has a member that is no chat");
     }
-    let known = reader.query(ids.iter().copied(), |chat| cmd("EXISTS").arg(keys::chat(ChatId(chat))).take()).await?;
-    for chat in ids.iter().filter(|chat| known.read::<u64>(chat) != Some(1)) {
+    let existing_chats = reader.query(ids.iter().copied(), |chat| cmd("EXISTS").arg(keys::chat(ChatId(chat))).take()).await?;
+    for chat in ids.iter().filter(|chat| existing_chats.read::<u64>(chat) != Some(1)) {
         let settle = [Remedy::SettleChat { chat: ChatId(*chat), user }];
         found.add_repairable(key, format!("has {chat}, which does not exist"), settle);
     }
@@ -316,13 +319,14 @@ async fn check_pairs(reader: &AuditReader, key: &str, found: &mut Findings) -> R
     if parsed.len() < pairs.len() {
         found.add(key, "has a field that is no pair");
     }
-    let there = reader.query(parsed.iter().map(|(_, chat)| *chat), |chat| cmd("EXISTS").arg(keys::chat(chat)).take()).await?;
+    let existing_chats =
+        reader.query(parsed.iter().map(|(_, chat)| *chat), |chat| cmd("EXISTS").arg(keys::chat(chat)).take()).await?;
     let missing = reader.missing_accounts(parsed.iter().map(|(user, _)| *user)).await?;
     for (user, chat) in parsed {
         if missing.contains(&user) {
             found.add_repairable(key, format!("names {}, which is not an account", user.0), [Remedy::SettleChat { chat, user }]);
         }
-        if there.read::<u64>(&chat) != Some(1) && !reader.is_young(chat.0) {
+        if existing_chats.read::<u64>(&chat) != Some(1) && !reader.is_young(chat.0) {
             found.add(key, format!("its chat {} with {} does not exist", chat.0, user.0));
         }
     }
@@ -337,8 +341,8 @@ pub async fn references(reader: &AuditReader, entries: &[KeyInfo], user: UserId,
     let keys_of = |wanted: fn(&KeyKind) -> bool| {
         entries.iter().filter(move |entry| keys::parse(&entry.key).as_ref().is_some_and(wanted)).map(|entry| entry.key.as_str())
     };
-    let seven = &user.0.to_be_bytes()[1..];
-    let (min, max) = ([b"[", seven].concat(), [b"[", seven, &[u8::MAX; 7]].concat());
+    let user_bytes = &user.0.to_be_bytes()[1..];
+    let (min, max) = ([b"[", user_bytes].concat(), [b"[", user_bytes, &[u8::MAX; 7]].concat());
     let authors: Vec<&str> = keys_of(|kind| matches!(kind, KeyKind::Authors(_))).collect();
     let counts = reader.query(authors.iter().copied(), |key| cmd("ZLEXCOUNT").arg(key).arg(&min).arg(&max).take()).await?;
     for key in authors {

@@ -71,8 +71,8 @@ pub(super) fn texts(id: ChatId) -> String {
     audit::id_key("chat_texts:{", id.0)
 }
 
-/// ZSET, id of an appended row → its number: the newest rows, so that a repeated step appends nothing. At most [`super::model::MAX_STEP_IDS`]; time to
-/// live: a day after the last row.
+/// ZSET, id of a step → the number of its row: texts, ends of memberships and roles, so that a repeated step appends nothing. At most
+/// [`super::model::MAX_STEP_IDS`]; time to live: a day after the last row.
 pub(super) fn sent(id: ChatId) -> String {
     audit::id_key("chat_sent:{", id.0)
 }
@@ -92,7 +92,7 @@ pub(super) fn rows(id: ChatId, bucket: u64) -> String {
     format!("chat_rows:{{{}}}:{bucket}", id.0)
 }
 
-/// The key of the rows among which one with this number is.
+/// The key of the bucket that contains a row.
 pub(super) fn rows_with(id: ChatId, sequence: u64) -> String {
     rows(id, sequence / BUCKET)
 }
@@ -102,17 +102,17 @@ pub(super) fn reactions(id: ChatId, sequence: u64) -> String {
     format!("chat_reactions:{{{}}}:{sequence}", id.0)
 }
 
-/// STRING, while a member has said that it is typing; `account` is a hash. Time to live: three seconds.
+/// STRING, the end of the throttle of a member's typing events, in ms; `account` is a hash of the member. Time to live: three seconds.
 pub(super) fn typing(id: ChatId, account: u64) -> String {
     format!("chat_typing:{{{}}}:{account}", id.0)
 }
 
-/// STRING, after the positions of a member were published; `account` is a hash. Time to live: a second.
+/// STRING, the end of the throttle of the events of a member's positions, in ms; `account` is a hash of the member. Time to live: a second.
 pub(super) fn positions_throttle(id: ChatId, account: u64) -> String {
     format!("chat_positions:{{{}}}:{account}", id.0)
 }
 
-/// The part of a schedule that has a chat.
+/// The key of the part of a schedule to which a chat belongs.
 pub(super) fn schedule(schedule: Schedule, id: ChatId) -> String {
     schedule_part(schedule, source::partition(id.0, SCHEDULES))
 }
@@ -156,7 +156,7 @@ pub(super) fn mutes(user: UserId) -> String {
     audit::id_key("chat_mutes:{", user.0)
 }
 
-/// HASH, chat id → `version list activity archived-at considered`, as `lua/settle_chat.lua` says: what the account's lists have of a chat. At most
+/// HASH, chat id → `version list activity archived-at considered`, as `lua/settle_chat.lua` says: the entry of a chat in the account's lists. At most
 /// [`super::MAX_CHATS`]; no time to live.
 pub(super) fn states(user: UserId) -> String {
     audit::id_key("chat_states:{", user.0)
@@ -198,11 +198,11 @@ pub(super) enum KeyKind {
     Reactions(ChatId, u64),
     /// A part of a schedule of chats.
     Schedule(Schedule, u64),
-    /// A pause of a member in a chat.
+    /// A throttle of a member's events in a chat.
     Throttle(ChatId),
     /// A key of an account, and its type in Redis.
     OfAccount(UserId, &'static str),
-    /// The lists' state of an account.
+    /// The states of chats in the lists of an account.
     States(UserId),
     /// The direct chats of an account.
     Direct(UserId),

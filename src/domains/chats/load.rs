@@ -44,7 +44,7 @@ impl Fetch for ChatRowFetcher {
     }
 }
 
-/// Loads whether the viewer has reacted to messages with an emoji. Without a session none is, at no cost.
+/// Loads whether the viewer has reacted to messages with an emoji. Without a session all are `false`, at no cost.
 pub struct ChatReactionFetcher {
     /// Redis.
     pub db: Db,
@@ -100,7 +100,7 @@ impl Fetch for ChatWriterFetcher {
     }
 }
 
-/// Loads the numbers of texts of authors in groups: of a group, an author, from a row to a row.
+/// Loads how many texts authors have in ranges of rows of groups. A key is a group, an author, the first and the last row.
 pub struct AuthorTextFetcher(pub Db);
 
 impl Fetch for AuthorTextFetcher {
@@ -128,7 +128,7 @@ impl Fetch for ChatReceiverFetcher {
     }
 }
 
-/// Loads the numbers of texts in ranges of rows, and where each search ended: of a chat, the first row, the last row.
+/// Loads the sequence numbers of texts in ranges of rows, and where each search ended. A key is a chat, the first and the last row.
 pub struct TextNumberFetcher(pub App);
 
 impl Fetch for TextNumberFetcher {

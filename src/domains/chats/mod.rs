@@ -43,8 +43,9 @@
 //! needs for lists is derived, so that no read grows with the number of chats or rows.
 //!
 //! **Rows.** The script that appends takes the next number, so that numbers have no gaps. The fields of a page's rows follow from their numbers, without a
-//! read, and a page at row 100,000 costs as much as one at row 100. A step is repeated safely: a chat stores the ids of its newest 1,000 rows. Row and
-//! newest row are stored as text, with ids in decimal, so that `waxwing fsck --account` finds an account in them.
+//! read, and a page at row 100,000 costs as much as one at row 100. A repeated step appends nothing: a chat stores the ids of its newest 1,000 texts,
+//! ends of memberships and changes of roles; members and a name that the group has already append no row. Row and newest row are stored as text, with
+//! ids in decimal, so that `waxwing fsck --account` finds an account in them.
 //!
 //! **Lists.** Every change from which lists derive raises the version of the chat. A script on the chat's tag returns the data from which the lists of its
 //! members are derived, at one version; a script on a member's tag applies it, unless a later version was applied. So settling can run twice, late and in any
@@ -71,9 +72,9 @@
 //! **Events.** A step after the response publishes the changes to the event log, as references ([`crate::platform::events`]). The log has each row
 //! once, in the order of the chat; the chat stores up to which row all are published, so that the workers publish the rows that a dead process has
 //! not published. The end of a membership is an event of its own, for that account alone, which can read no row any more. It is appended in one step
-//! with the event of its row; the chat stores it until then. The entry of a change in the journal contains the other events of the change. Positions
-//! of members, mutes and the archive are published without an entry: a crash may lose their events. The objects of an event are loaded at delivery
-//! ([`service::load_event`]).
+//! with the event of its row; the chat stores it until then, and for at least twice the retention of the journal. The entry of a change in the journal
+//! contains the other events of the change. Positions of members, mutes and the archive are published without an entry: a crash may lose their events.
+//! The objects of an event are loaded at delivery ([`service::load_event`]).
 //!
 //! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. A chat has all rows from its last deleted one to its newest. Every chat
 //! that names an account is in its `chat_states` or its `chats_former`, so that its deletion finds them. A list has a chat if, and only if, `chat_states` says
@@ -81,7 +82,7 @@
 //!
 //! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that it settles all of them: some 13 commands
 //! each, which a worker does after the response. The request that has changed the group is charged for them as for its own work in the store. A
-//! request that changes nothing settles no lists, if they agree with the chat.
+//! request that changes nothing settles no lists of other members, if they agree with the chat.
 //!
 //! **Costs.** A text in a chat of two: the chat, the accounts, a journal entry, the commit, the blocks, two lists; after the response two scripts
 //! that publish it. A page of chats with their newest rows, counts and positions: one read of rows, one pipeline of scripts, one of accounts. The

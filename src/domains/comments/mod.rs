@@ -24,10 +24,10 @@
 //!
 //! **Invariants.** In the hash of a comment, `places` is the number of direct replies in the thread, `replies` the number of those that are not
 //! deleted, `descendants` the number of comments below at any depth that are not deleted, and `others` the number of those by other authors than
-//! the comment's. The status's `comments` is the number of all comments that are not deleted. A deleted comment keeps its position, its counts and its path (`gone`) while `places` is not 0, and loses
-//! its votes, author and text; it is removed from the thread with the last of its replies. Nothing can be below a missing comment: a comment exists
-//! if its status and all of its ancestors do ([`service::load_visible`], and every script). A thread and its authors' indexes agree; the
-//! thread is authoritative. Votes of deleted accounts stay counted; a voter is stored as a keyed hash, which does not reveal the account.
+//! the comment's. The status's `comments` is the number of all comments that are not deleted. A deleted comment (`gone`) keeps its position, its counts
+//! and its path while `places` is not 0, and loses its author, its text and its key `votes`; it is removed from the thread with the last of its replies.
+//! Nothing can be below a missing comment: a comment exists if its status and all of its ancestors do ([`service::load_visible`], and every script). A
+//! thread and its authors' indexes agree; the thread is authoritative. Votes of deleted accounts stay counted; a voter is stored as a keyed hash, which does not reveal the account.
 //!
 //! **Branches.** To remove a comment with its branch, one script deletes its own members and hash, lowers the counts of its ancestors, and
 //! records it in `fallen`: from then on the branch cannot be read or extended. The comments below are deleted from the top down, in passes.

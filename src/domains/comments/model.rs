@@ -159,8 +159,8 @@ impl CommentDraft {
     /// Validates and normalizes the draft; returns every error.
     pub(super) fn check(self) -> Result<Self, Vec<UserError>> {
         let mut errors = Vec::new();
-        let message = check_message(&self.message).unwrap_or_else(|row| {
-            errors.push(row);
+        let message = check_message(&self.message).unwrap_or_else(|error| {
+            errors.push(error);
             String::new()
         });
         errors.extend(self.idempotency_key.as_deref().and_then(|key| check_key(key).err()));
@@ -312,13 +312,13 @@ pub struct ThreadEventId {
 /// The kind of a comment's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommentEventKind {
-    /// It was added.
+    /// The comment was added.
     Added,
-    /// Its text was edited.
+    /// The text was edited.
     Edited,
-    /// It was deleted, alone or with its branch; the number of comments that were deleted.
+    /// The comment was deleted, alone or with its branch; the number of comments that were deleted.
     Deleted(u64),
-    /// Its votes changed.
+    /// The votes changed.
     Voted,
 }
 

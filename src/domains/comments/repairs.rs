@@ -20,7 +20,7 @@ pub(super) struct ThreadRepairs {
     pub(super) nonzero_scores: Vec<(Order, Vec<u8>)>,
 }
 
-/// A defect of a comment.
+/// The repair of a comment.
 #[derive(Debug)]
 pub(super) struct CommentRepair {
     /// The comment.

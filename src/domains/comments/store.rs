@@ -46,7 +46,7 @@ pub(super) fn thread_of(channel: &str) -> Option<StatusId> {
     if let Some(keys::KeyKind::Log(status)) = keys::parse(channel) { Some(status) } else { None }
 }
 
-/// A voter without votes.
+/// No voter: [`load`] reads no votes.
 pub(super) const NO_VOTER: Option<fn(CommentId) -> [u8; 8]> = None;
 
 /// Loads comments with the votes of `voter`, in the order of `ids`; `None` for unknown ids. One pipeline.
@@ -61,11 +61,11 @@ pub(super) async fn load(
     }
     let mut replies = db.read_many(commands).await?;
     let mut votes = replies.split_off(ids.len()).into_iter();
-    let one = |(id, reply): (&CommentId, Value)| {
+    let parse = |(id, reply): (&CommentId, Value)| {
         let vote = votes.next().map(decode::value::<Option<i8>>).transpose()?.flatten().unwrap_or_default();
         Ok(decode_comment(*id, decode::value(reply)?)?.map(|comment| (comment, Vote::of(vote))))
     };
-    ids.iter().zip(replies).map(one).collect()
+    ids.iter().zip(replies).map(parse).collect()
 }
 
 /// The parameters that every change of a thread needs to append to the event log.
@@ -119,7 +119,7 @@ pub(super) async fn add(db: &Db, log: LogParameters, comment: &Comment, author: 
 /// Result of changing a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChangeCommentResult {
-    /// Done; the number of comments that were deleted, if any.
+    /// Done; the number of comments that were edited or deleted.
     Done(u64),
     NotFound,
     Forbidden,
@@ -241,20 +241,20 @@ pub(super) async fn replies_of(db: &Db, ids: &[CommentId], each: usize) -> Resul
     let window = Window { below: u128::TOP, above: u128::BOTTOM, newest_first: true, limit: each };
     let level = |id: &CommentId| LevelWindow { status: id.status, parent: id.number, sort: Sort::New, window };
     let found = levels(db, &ids.iter().map(level).collect::<Vec<_>>()).await?;
-    let of =
+    let ids_of =
         |(id, rows): (&CommentId, Vec<Row<u128>>)| rows.into_iter().map(|row| CommentId { number: row.member, ..*id }).collect();
-    Ok(ids.iter().zip(found).map(of).collect())
+    Ok(ids.iter().zip(found).map(ids_of).collect())
 }
 
-/// Up to `limit` comments from anywhere in a thread. One command.
+/// Up to `limit` comments from anywhere in a thread, each with its member of the order `new`. One command.
 pub(super) async fn some_comments(db: &Db, status: StatusId, limit: usize) -> Result<Vec<(CommentId, Vec<u8>)>, Error> {
     let range = cmd("ZRANGE").arg(keys::replies(status, Order::New)).arg(0).arg(limit.max(1) - 1).take();
     let members: Vec<Vec<u8>> = db.read(range).await?;
-    let one = |member: Vec<u8>| {
+    let parse = |member: Vec<u8>| {
         let number = member.get(ID_BYTES..).and_then(number_of)?;
         Some((CommentId { status, number }, member))
     };
-    Ok(members.into_iter().filter_map(one).collect())
+    Ok(members.into_iter().filter_map(parse).collect())
 }
 
 /// Whether anything is left of threads, in their order. One pipeline.
@@ -335,7 +335,7 @@ pub(super) async fn authors(db: &Db, ids: &[CommentId]) -> Result<Vec<Option<Use
     db.read_many(commands).await?.into_iter().map(author).collect()
 }
 
-/// The author of a comment, if the comment and all of its ancestors exist. One pipeline on one tag.
+/// The author of a comment, if its status, the comment and all of its ancestors exist. One pipeline on one tag.
 pub(super) async fn author_if_attached(db: &Db, id: CommentId, path: &[u64]) -> Result<Option<UserId>, Error> {
     let above = path.iter().map(|number| keys::comment(CommentId { number: *number, ..id }));
     let commands = [status_key(id.status)].into_iter().chain(above).map(|key| cmd("EXISTS").arg(key).take());

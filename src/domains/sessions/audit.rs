@@ -90,7 +90,7 @@ async fn check_sessions(reader: &AuditReader, digests: &[&str], found: &mut Find
     check_owners(reader, &sessions, found).await
 }
 
-/// Checks the expiry time (`until`) of each session: a session is discarded if it is not a number.
+/// Checks the expiry time (`until`) of each session: a session whose expiry time is not a number is discarded.
 async fn check_expiry_times(reader: &AuditReader, digests: &[&str], found: &mut Findings) -> Result<(), Error> {
     let expiry_times =
         reader.query(digests.iter().copied(), |digest| cmd("HGET").arg(keys::session(digest)).arg("until").take()).await?;

@@ -169,7 +169,7 @@ impl SessionMutation {
         ctx: &Context<'_>,
         #[graphql(desc = "The new account.")] input: SignUpInput,
     ) -> Option<Result<SignUpPayload>> {
-        let made = async {
+        let payload = async {
             let request = request(ctx)?;
             let signed_up = users::service::sign_up(&request.app, input.into(), request.charged_address()).await;
             let (account, user_errors) = refuse(signed_up)?;
@@ -177,7 +177,7 @@ impl SessionMutation {
             let session = service::create(&request.app, account.user.id, request.user_agent.as_deref()).await?;
             Ok(SignUpPayload { session: Some(new_session(request, account, session)), user_errors })
         };
-        Some(made.await)
+        Some(payload.await)
     }
 
     /// Creates a session. An unknown login and a wrong password both fail with `WRONG_CREDENTIALS`.
@@ -186,7 +186,7 @@ impl SessionMutation {
         ctx: &Context<'_>,
         #[graphql(desc = "Login and password.")] input: LogInInput,
     ) -> Option<Result<LogInPayload>> {
-        let made = async {
+        let payload = async {
             let request = request(ctx)?;
             let LogInInput { login, password, device_token } = &input;
             let credentials = Credentials { login, password, device_token: device_token.as_deref() };
@@ -194,7 +194,7 @@ impl SessionMutation {
             let (begun, user_errors) = refuse(begun)?;
             Ok(LogInPayload { session: begun.map(|(account, session)| new_session(request, account, session)), user_errors })
         };
-        Some(made.await)
+        Some(payload.await)
     }
 
     /// Ends the current session. Requires a session: for a viewer with a JWT or a server key of a backend, the request fails with the error code `FORBIDDEN` in
@@ -231,7 +231,7 @@ async fn end_sessions(ctx: &Context<'_>, input: EndSessionsInput) -> Result<EndS
     let outcome = match session_to_end(&input) {
         Ok(Some(id)) => service::end(&request.app, viewer, id).await.map(|ended| (ended, None)),
         Ok(None) => Ok(service::end_others(&request.app, viewer, input.device_token.as_deref()).await?),
-        Err(row) => Err(row.into()),
+        Err(error) => Err(error.into()),
     };
     let (ended, user_errors) = refuse(outcome)?;
     request.reset_loaders();

@@ -6,8 +6,8 @@ use crate::base::ids::UserId;
 /// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 3] = ["session", "sessions", "sessions_ended"];
 
-/// HASH `id uid seen agent` (seen in ms since the epoch), and `method` of a session that did not begin with a password, and `until`, in ms, of one that ends
-/// sooner than the absolute lifetime. Time to live: until the session expires.
+/// HASH `id uid seen agent` (seen in ms since the epoch), and `method` of a session that did not begin with a password, and `until`, in ms, of one that a
+/// backend has begun. Time to live: until the session expires.
 pub(super) fn session(digest: &str) -> String {
     format!("session:{{{digest}}}")
 }
@@ -17,8 +17,8 @@ pub(super) fn sessions(user: UserId) -> String {
     format!("sessions:{{{}}}", user.0)
 }
 
-/// ZSET, digest → session id: the sessions that a change of the password ends and whose keys are about to be deleted. Members: at most 1,000 for each such
-/// change; time to live: the absolute lifetime of a session.
+/// ZSET, digest → session id: the sessions that a change of the password or a backend ends and whose keys are about to be deleted. Members: at most 1,000
+/// for each such step; time to live: the absolute lifetime of a session.
 pub(super) fn ended_sessions(user: UserId) -> String {
     format!("sessions_ended:{{{}}}", user.0)
 }

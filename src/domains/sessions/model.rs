@@ -8,7 +8,7 @@ use crate::base::token;
 
 /// Maximum number of sessions of an account; one more ends the oldest.
 pub(super) const MAX_SESSIONS: usize = 100;
-/// Bytes of a stored User-Agent.
+/// Maximum length of a stored User-Agent, in bytes.
 pub(super) const MAX_AGENT: usize = 256;
 /// The least time between two writes of the last use.
 pub(super) const TOUCH_EVERY: Millis = MINUTE;
@@ -26,9 +26,9 @@ pub struct Session {
     pub last_used_at: Millis,
     /// The User-Agent of the log-in; empty if there was none.
     pub agent: String,
-    /// How it began.
+    /// How the session began.
     pub method: AuthenticationMethod,
-    /// When it ends at the latest, if that is sooner than the server's absolute lifetime.
+    /// The latest end of a session that a backend has begun; `None` for others, which have the server's absolute lifetime.
     pub until: Option<SessionEnd>,
 }
 

@@ -71,8 +71,8 @@ async fn begin(
 /// Writes a new session, as [`begin`].
 async fn add(app: &App, (session, fresh): (Session, NewSession), epoch: Option<&str>) -> Result<Option<NewSession>, Error> {
     let user = session.user;
-    let begun = Task::Session { user, digest: session.digest.clone(), is_revoked: false, epoch: epoch.map(str::to_owned) };
-    let subtasks = journal::begin_subtasks(app, [begun]).await?;
+    let task = Task::Session { user, digest: session.digest.clone(), is_revoked: false, epoch: epoch.map(str::to_owned) };
+    let subtasks = journal::begin_subtasks(app, [task]).await?;
     let result = write(app, std::slice::from_ref(&session), epoch).await?.pop();
     let listed = list_settled(app, user).await?;
     if listed.iter().all(|(digest, _)| *digest != session.digest) {
@@ -96,8 +96,8 @@ async fn journal_ends(app: &App, user: UserId, digests: &[String]) -> Result<Sub
     journal::begin_subtasks(app, digests.iter().map(end)).await
 }
 
-/// The digests and ids of an account's listed sessions, newest first; some may have ended. Before that, deletes those that a change of the password
-/// has ended, if a process has died during the change. One pipeline.
+/// The digests and ids of an account's listed sessions, newest first; some may have ended. Deletes the sessions that a change of the password has ended,
+/// if a process has died during the change. One pipeline.
 async fn list_settled(app: &App, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
     let (listed, has_ended) = store::list(app.db(), user).await?;
     if has_ended {
@@ -107,8 +107,8 @@ async fn list_settled(app: &App, user: UserId) -> Result<Vec<(String, SessionId)
 }
 
 /// Reconciles an account's list with whether a session exists; ends a session that was to end, and one that began with another `epoch` of device tokens than
-/// the account has, unless it was listed before. A read and a write, and both once more for a session that was not to end, since it may begin or end between
-/// them.
+/// the account has, unless it was listed before. A write for a session that was to end; for another a read and a write, both twice, since the session may begin
+/// or end between them.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -142,14 +142,14 @@ async fn trim_to_limit(app: &App, user: UserId, listed: Vec<(String, SessionId)>
     let is_young = |id: SessionId| app.now().saturating_sub(id.time()) < MINUTE;
     let mut free = MAX_SESSIONS;
     let stays = |digest: &str, id: SessionId| is_young(id) || live.iter().any(|session| session.digest == digest);
-    let over = listed.into_iter().filter(|(digest, id)| {
+    let surplus = listed.into_iter().filter(|(digest, id)| {
         let stays = free > 0 && stays(digest, *id);
         free -= usize::from(stays);
         !stays
     });
-    let over: Vec<String> = over.map(|(digest, _)| digest).collect();
-    let subtasks = journal_ends(app, user, &over).await?;
-    store::end(app.db(), user, &over).await?;
+    let surplus: Vec<String> = surplus.map(|(digest, _)| digest).collect();
+    let subtasks = journal_ends(app, user, &surplus).await?;
+    store::end(app.db(), user, &surplus).await?;
     subtasks.ack(app);
     events::publish_change(app, user.0);
     Ok(())

@@ -109,9 +109,9 @@ pub(super) enum ChangePasswordResult {
 /// The proof by which a change of a password was verified.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PasswordProof<'a> {
-    /// This hash; and the digest of the session that stays, if there is one.
+    /// The verified hash; and the digest of the session that stays, if there is one.
     Hash(&'a str, Option<&'a str>),
-    /// The digest of a token that resets it. No session stays.
+    /// The digest of a token that resets the password. No session stays.
     Reset(&'a str),
 }
 
@@ -147,10 +147,10 @@ pub(super) async fn begin_end_of_all(db: &Db, user: UserId, absolute: Millis) ->
     db.call(Call::new(&END_SESSIONS, keys).arg(absolute)).await
 }
 
-/// Sessions that are deleted in one pass.
+/// Maximum number of sessions that one pass deletes.
 const ENDED: isize = 1_000;
 
-/// The digests and ids of sessions that a change of the password ends, newest first, at most a thousand. One command.
+/// The digests and ids of sessions that a change of the password or a backend ends, newest first, at most a thousand. One command.
 pub(super) async fn list_ended(db: &Db, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
     let command = cmd("ZRANGE").arg(keys::ended_sessions(user)).arg(0).arg(ENDED - 1).arg("REV").arg("WITHSCORES").take();
     Ok(with_ids(db.read(command).await?))
@@ -197,7 +197,8 @@ pub(super) async fn restore_to_list(db: &Db, session: (&str, UserId, SessionId),
     Ok(())
 }
 
-/// Removes ended sessions from an account's list, up to a thousand of the oldest. Returns the number that is left. Three pipelines.
+/// Removes ended sessions from an account's list, up to a thousand of the oldest. Returns the number that is left. Four round trips, or three if none has
+/// ended.
 pub(super) async fn remove_ended(db: &Db, user: UserId) -> Result<usize, Error> {
     let key = keys::sessions(user);
     let listed: Vec<String> = db.read(cmd("ZRANGE").arg(&key).arg(0).arg(999).take()).await?;

@@ -12,12 +12,12 @@ use redis::cmd;
 
 /// Members of a schedule, and buckets of rows, that are read at once.
 const PAGE: u64 = 1_000;
-/// The time after which a chat is overdue that a schedule has found.
+/// The time after its score at which a chat in a schedule is overdue.
 const MAX_OVERDUE: Millis = 10 * MINUTE;
-/// Rows past the most that a chat may hold before a pass has deleted them, with those that are no full bucket.
+/// Maximum number of rows above the limit of a chat: those that one pass deletes, and a bucket that is not full.
 const MAX_SURPLUS: u64 = 1_000 + BUCKET;
 
-/// The fields of a chat that retention reads; `None` if the chat has ended, or they cannot be read.
+/// The fields of a chat that retention reads.
 struct Record {
     retention: ChatRetentionState,
     seen: u64,
@@ -26,6 +26,7 @@ struct Record {
 }
 
 impl Record {
+    /// Parses the fields; `None` if they are invalid.
     fn parse(fields: &[Option<String>]) -> Option<Self> {
         let number = |at: usize| match fields.get(at)? {
             Some(text) => audit::number(text),
@@ -48,7 +49,7 @@ impl Record {
     }
 }
 
-/// Checks the fields of a chat that retention uses, and that it has all rows that are stored. `kept` is how many it may have, if that is known.
+/// Checks the fields of a chat that retention uses, and that it has all rows that are stored. `kept` is the maximum number of rows, if it is known.
 pub(super) async fn check_chat(
     reader: &AuditReader,
     chat: ChatId,
@@ -81,18 +82,18 @@ async fn check_holes(
     reader: &AuditReader,
     chat: ChatId,
     key: &str,
-    of: &ChatRetentionState,
+    state: &ChatRetentionState,
     found: &mut Findings,
 ) -> Result<(), Error> {
-    if of.newest == of.removed {
+    if state.newest == state.removed {
         return Ok(());
     }
-    let (first, last) = ((of.removed + 1) / BUCKET, of.newest / BUCKET);
+    let (first, last) = ((state.removed + 1) / BUCKET, state.newest / BUCKET);
     for from in (first..=last).step_by(PAGE as usize) {
         let buckets = from..=last.min(from + PAGE - 1);
         let sizes = reader.query(buckets.clone(), |bucket| cmd("HLEN").arg(keys::rows(chat, bucket)).take()).await?;
         for bucket in buckets {
-            let (low, high) = ((bucket * BUCKET).max(of.removed + 1), (bucket * BUCKET + BUCKET - 1).min(of.newest));
+            let (low, high) = ((bucket * BUCKET).max(state.removed + 1), (bucket * BUCKET + BUCKET - 1).min(state.newest));
             let size = sizes.read::<u64>(&bucket).unwrap_or(0);
             // Rows above the newest one, and deleted ones, have their own findings.
             if size < high + 1 - low {
@@ -124,19 +125,19 @@ async fn check_scores(
     reader: &AuditReader,
     chat: ChatId,
     key: &str,
-    of: &ChatRetentionState,
+    state: &ChatRetentionState,
     found: &mut Findings,
 ) -> Result<(), Error> {
     for schedule in Schedule::ALL {
-        let score = of.score(schedule);
+        let score = state.score(schedule);
         if score == 0 {
             continue;
         }
-        let held = reader.query([chat], |chat| cmd("ZSCORE").arg(keys::schedule(schedule, chat)).arg(chat.0).take()).await?;
-        let held = held.read::<Option<f64>>(&chat).flatten().map(|score| score as u64);
-        let is_found = held.is_some_and(|held| match schedule {
-            Schedule::Sizes => held >= score,
-            Schedule::Trims | Schedule::SeenSince => held <= score,
+        let stored = reader.query([chat], |chat| cmd("ZSCORE").arg(keys::schedule(schedule, chat)).arg(chat.0).take()).await?;
+        let stored = stored.read::<Option<f64>>(&chat).flatten().map(|score| score as u64);
+        let is_found = stored.is_some_and(|stored| match schedule {
+            Schedule::Sizes => stored >= score,
+            Schedule::Trims | Schedule::SeenSince => stored <= score,
         });
         if !is_found {
             let members = reader.query([chat], |chat| cmd("HKEYS").arg(keys::members(chat)).take()).await?;
@@ -148,7 +149,7 @@ async fn check_scores(
     Ok(())
 }
 
-/// The members of a schedule are chats that exist and belong there, and none is overdue.
+/// The members of a schedule are chats that exist and belong there; none in [`Schedule::Trims`] is overdue, where a score of 1 is no time.
 pub(super) async fn check_schedule(
     reader: &AuditReader,
     schedule: Schedule,
@@ -162,10 +163,10 @@ pub(super) async fn check_schedule(
         let members = page.read::<Vec<(Vec<u8>, f64)>>(&key.as_str()).unwrap_or_default();
         let id = |member: &[u8]| std::str::from_utf8(member).ok().and_then(audit::id).map(ChatId);
         let ids: Vec<ChatId> = members.iter().filter_map(|(member, _)| id(member)).collect();
-        let there = reader.query(ids, |chat| cmd("EXISTS").arg(keys::chat(chat)).take()).await?;
+        let existing_chats = reader.query(ids, |chat| cmd("EXISTS").arg(keys::chat(chat)).take()).await?;
         for (member, score) in &members {
             let chat = id(member).filter(|chat| source::partition(chat.0, SCHEDULES) == partition);
-            let exists = chat.is_some_and(|chat| reader.is_young(chat.0) || there.read::<u64>(&chat) == Some(1));
+            let exists = chat.is_some_and(|chat| reader.is_young(chat.0) || existing_chats.read::<u64>(&chat) == Some(1));
             if !exists {
                 let remove = Remedy::RemoveMember { key: key.clone(), member: member.clone() };
                 found.add_repairable(

@@ -23,8 +23,8 @@ local function fetch()
   local newest, lowest = tonumber(it[2]), tonumber(it[3])
   -- `lowest` is the lowest row that is stored as readable, `oldest` the lowest that can be read now. Rows up to `removed` are deleted, those up to
   -- `trimmed` were taken by retention. All members have seen the rows up to `seen`: the oldest of these since `since`, or 0. `first_bit` is the row of
-  -- the first bit of the texts. `ends` has the memberships that have ended, until that is published: row, account, who has ended it or 0 for a
-  -- request, time.
+  -- the first bit of the texts. `ends` has the memberships that have ended, for a time also after the publication: row, account, who has ended
+  -- it or 0 for a request, time.
   return {
     lowest = lowest, oldest = math.max(lowest, newest - KEPT + 1), days = it[14] or '-', removed = tonumber(it[15] or 0),
     trimmed = tonumber(it[16] or 0), seen = tonumber(it[17] or 0), since = tonumber(it[18] or 0), first_bit = tonumber(it[19] or 0),
@@ -96,9 +96,9 @@ end
 -- The bit of a row in the texts.
 local function bit_of(chat, number) return int(number - chat.first_bit) end
 
--- Updates the chat's minimum over all members: the row up to which all have seen the chat, since when, and the lowest row that any of them can read. A member
--- that has not accepted the chat has seen nothing. With `is_forced`, or for a `leaver` that counts no more, all members are read in any case; else only if the lowest
--- position has risen. Memberships and positions have been written.
+-- Updates the chat's minimum over all members: the row up to which all have seen the chat, since when, and the lowest row that any of them can read. A
+-- member that has not accepted the chat has seen nothing. With `is_forced`, or with a `leaver`, who is not counted, all members are read in any case; else
+-- only if the lowest position has risen. The caller has written memberships and positions.
 local function update_shared_positions(chat, is_forced, leaver)
   if not is_forced and not leaver then
     if redis.call('ZCARD', KEYS[3]) < redis.call('HLEN', KEYS[2]) then return end

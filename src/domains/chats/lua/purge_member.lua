@@ -1,4 +1,5 @@
--- purge_member.lua - removes membership and positions of a deleted account from a chat. A direct chat without accounts ends.
+-- purge_member.lua - removes a deleted account from the record of a chat, and from a direct chat its membership and positions. A direct chat without
+-- accounts ends.
 -- KEYS the first nine of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 account  3 an id that no account has
 -- Returns the other account of a direct chat that remains, else 0 | {gone} the chat has ended

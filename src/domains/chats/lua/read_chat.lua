@@ -1,8 +1,9 @@
 -- read_chat.lua - reads a chat as one of its members has it. Writes nothing.
 -- KEYS the first nine of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 member
--- Returns kind, name, history, newest row, oldest row, last row that retention has taken, days or -, number of members, stored newest row or '', membership, what it has seen, what was delivered to it,
---   texts above what it has seen; of a direct chat: the other account and its membership, or '' | false no such chat or member
+-- Returns kind, name, history, newest row, oldest row, last row that retention has made unreadable, days or -, number of members, stored newest row or '',
+--   membership, read position, delivery position, texts above the read position; of a direct chat: the other account and its membership, or '' |
+--   false no such chat or member
 local chat = fetch()
 local me = chat and member(ARGV[2])
 if not is_shown(me) then return false end

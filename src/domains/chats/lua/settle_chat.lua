@@ -77,7 +77,7 @@ elseif old_list == 'A' then
   if list == 'A' and newest > 0 and tonumber(ARGV[14]) > since then archived = ARGV[14] end
 end
 local unread = list == 'I' and ARGV[5] == '1'
--- A new row leaves most chats in their list. Without one, all keys are written: what repairs lists settles them again.
+-- A new row leaves most chats in their list. Without a new row, all keys are written: a repair settles lists again at the same row.
 local stays = state and list == old_list and newest > considered
 place(list, unread, muted, stays)
 write(ARGV[2], list)

@@ -2,7 +2,7 @@
 -- long enough ago. They are deleted after that.
 -- KEYS the first nine of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 the days for which rows stay that all have seen, if the chat has none of its own, or -
--- Returns {what chat.lua says of retention, 1 if rows were taken that not all members have seen, else 0} | {} no such chat
+-- Returns {the retention fields of chat.lua, 1 if rows were taken that not all members have seen, else 0} | {} no such chat
 local chat = fetch()
 if not chat then return {} end
 local days, lowest, since = chat.days, chat.oldest, chat.since

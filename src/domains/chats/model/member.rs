@@ -86,7 +86,7 @@ pub struct Member {
     pub newest_text: u64,
     /// The activity above which the chat is in the lists, after the member has deleted the history; 0 if it is listed in any case.
     pub cleared_activity: u64,
-    /// The id of the joining, or of the latest starting while it was in no list.
+    /// The id of the joining, or of the latest start of the chat while the chat was in no list.
     pub placed_id: u64,
     /// The account from which the request came, while it waits.
     pub requested_by: Option<UserId>,

@@ -28,11 +28,11 @@ pub const MAX_EMOJI: usize = 12;
 pub const MAX_DELIVERED_SHOWN: usize = 50;
 /// Maximum number of texts that a direct chat can have before the other has accepted it.
 pub(super) const TEXTS_BEFORE_ACCEPTANCE: usize = 3;
-/// Rows of one HASH.
+/// Number of rows in a bucket, which is one HASH.
 pub(super) const BUCKET: u64 = 128;
 /// Maximum number of ids of appended rows that a chat stores, so that a repeated step appends nothing again.
 pub(super) const MAX_STEP_IDS: usize = 1_000;
-/// Their time to live after the last one.
+/// The time to live of the stored ids after the last one.
 pub(super) const STEP_IDS_TTL: Millis = DAY;
 /// The stored end of a mute without an end, in ms.
 pub(super) const NO_END: Millis = (1 << 53) - 1;
@@ -176,7 +176,7 @@ pub struct ChatView {
     pub delivered: u64,
     /// Texts above `seen` that the viewer can read and that are not deleted, those of blocked accounts included.
     pub texts_above: u64,
-    /// The other's membership in a direct chat; `None` if its account was deleted.
+    /// The other account of a direct chat and its membership; `None` if the account was deleted, and for a group.
     pub peer: Option<(UserId, Member)>,
     /// The end of the viewer's mute, in ms; `None` without one.
     pub muted_until: Option<Millis>,

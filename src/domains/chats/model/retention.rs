@@ -5,7 +5,7 @@ use crate::base::clock::{DAY, MINUTE, Millis};
 
 /// Maximum number of days for which rows stay that all members have seen.
 pub(in super::super) const MAX_DAYS: u64 = 365;
-/// The time whose positions are stored as one, in ms: a row is trimmed this much late at most. `lua/chat.lua` has the same.
+/// The span of time whose read positions are stored as one entry, in ms: a row is trimmed at most this much late. `lua/chat.lua` has the same.
 pub(in super::super) const SPAN: Millis = 55 * MINUTE;
 
 /// The stored days of a chat that follows the server's.
@@ -16,7 +16,7 @@ pub(in super::super) const DAYS_OF_SERVER: &str = "-";
 pub(in super::super) enum Schedule {
     /// By the time at which rows are to be deleted: of chats with days of their own, and of those with rows that nobody can read.
     Trims,
-    /// By the time since when the oldest row was seen by all: of chats that follow the server's days.
+    /// By the time since which all members have seen the oldest row: of chats that follow the server's days.
     SeenSince,
     /// By the number of stored rows, in full buckets.
     Sizes,
@@ -38,7 +38,7 @@ pub(in super::super) struct ChatRetentionState {
     pub(in super::super) newest: u64,
     /// The days of the chat; `None` for those of the server.
     pub(in super::super) days: Option<u64>,
-    /// Since when the oldest row was seen by all, in ms, at most [`SPAN`] late; 0 if it was not.
+    /// The time since which all members have seen the oldest row, in ms, at most [`SPAN`] late; 0 if they have not.
     pub(in super::super) since: Millis,
 }
 

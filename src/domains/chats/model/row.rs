@@ -28,11 +28,11 @@ named_enum! {
 pub struct ChatRow {
     /// The kind.
     pub kind: MessageKind,
-    /// The account that did it; `None` if it was deleted.
+    /// The account that wrote the text or made the change; `None` if the account was deleted.
     pub sender: Option<UserId>,
     /// When it was written. Never before an earlier row.
     pub sent_at: Millis,
-    /// The account that a change of members is about; `None` if it was deleted, and for other rows.
+    /// The account that a change of members is about; `None` if the account was deleted, and for other rows.
     pub subject: Option<UserId>,
     /// The new role of the subject, if it has changed.
     pub role: Option<ChatRole>,
@@ -54,7 +54,7 @@ impl ChatRow {
         self.kind == MessageKind::Text && !self.is_deleted
     }
 
-    /// The text as it is after its deletion, without its sender.
+    /// The text as it is after the deletion of its sender's account.
     pub fn as_deleted(&self) -> Self {
         let (reactions, text) = (Vec::new(), String::new());
         Self { sender: None, is_deleted: true, reply_to: None, edited_at: None, reactions, text, ..self.clone() }
@@ -122,11 +122,11 @@ fn parse_reactions(text: &str) -> Option<Vec<(String, u64)>> {
     if text == "-" {
         return Some(Vec::new());
     }
-    let one = |part: &str| {
+    let reaction = |part: &str| {
         let (emoji, count) = part.rsplit_once(':')?;
         Some((emoji.to_owned(), count.parse().ok()?))
     };
-    text.split(',').map(one).collect()
+    text.split(',').map(reaction).collect()
 }
 
 #[cfg(test)]

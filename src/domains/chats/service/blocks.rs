@@ -36,16 +36,16 @@ pub async fn settle_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> 
         let chats = lists::all_chats(app.db(), user).await?;
         for part in chats.chunks(PART) {
             let written = store::writers::has_written(app.db(), part, other).await?;
-            let concerned = part.iter().zip(written).filter(|(_, has_written)| *has_written);
-            let concerned: Vec<ChatId> = concerned.map(|(chat, _)| *chat).collect();
-            let (now, later) = concerned.split_at(left.min(concerned.len()));
-            left -= now.len();
-            for chat in now {
+            let with_texts = part.iter().zip(written).filter(|(_, has_written)| *has_written);
+            let with_texts: Vec<ChatId> = with_texts.map(|(chat, _)| *chat).collect();
+            let (first, deferred) = with_texts.split_at(left.min(with_texts.len()));
+            left -= first.len();
+            for chat in first {
                 settle_changed(app, *chat, &[user]).await?;
             }
             // A higher version, so that no list is written from values that were read before the block.
-            store::raise_versions(ChatDb::of(app), later, 0).await?;
-            journal::enqueue_many(app, later.iter().map(|chat| Task::ChatMember { chat: *chat, user })).await?;
+            store::raise_versions(ChatDb::of(app), deferred, 0).await?;
+            journal::enqueue_many(app, deferred.iter().map(|chat| Task::ChatMember { chat: *chat, user })).await?;
         }
     }
     Ok(())
@@ -62,8 +62,8 @@ async fn settle_changed(app: &App, chat: ChatId, users: &[UserId]) -> Result<(),
 /// Declines the requests of an account that came from another one.
 async fn decline_from(app: &App, user: UserId, other: UserId) -> Result<(), Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: MAX_REQUESTS + 1 };
-    let waiting = lists::requests(app.db(), user, &[window]).await?.pop().unwrap_or_default();
-    let chats: Vec<ChatId> = waiting.iter().map(|row| ChatId(row.member)).collect();
+    let request_rows = lists::requests(app.db(), user, &[window]).await?.pop().unwrap_or_default();
+    let chats: Vec<ChatId> = request_rows.iter().map(|row| ChatId(row.member)).collect();
     for view in rows::views(ChatDb::of(app), user, &chats).await?.into_iter().flatten() {
         let is_from = match view.kind {
             ChatKind::Direct => view.peer_id() == Some(other),

@@ -9,7 +9,7 @@ use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
 use crate::base::loader::Fetch;
 
-/// Records the messages that fields of many chats return: those of one level of a response with one write.
+/// Records the messages that fields of many chats return as delivered: one write for each level of a response.
 pub struct DeliveryFetcher {
     /// The app.
     pub app: App,

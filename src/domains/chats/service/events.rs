@@ -26,7 +26,7 @@ pub const fn events_id(viewer: UserId) -> ListId {
 /// The content of an event of a chat.
 #[derive(Clone, Debug)]
 pub enum ChatEventContent {
-    /// A row, and the chat; `None` for the row with which the viewer has left.
+    /// A row and its chat; without the chat, the row with which the viewer's membership has ended.
     Row(Option<Arc<ChatView>>, ShownMessage),
     /// A text that was edited.
     Edited(Arc<ChatView>, ShownMessage),
@@ -52,7 +52,8 @@ pub type ChatLogEntry = (ChatId, ChatEvent);
 pub async fn filter_for_account(app: &App, viewer: UserId, events: &[ChatLogEntry]) -> Result<Vec<bool>, Error> {
     let chats = chats_for_members(events);
     let are_memberships = store::are_memberships(app.db(), viewer, &chats).await?;
-    let own: HashSet<ChatId> = chats.into_iter().zip(are_memberships).filter_map(|(chat, is)| is.then_some(chat)).collect();
+    let own: HashSet<ChatId> =
+        chats.into_iter().zip(are_memberships).filter_map(|(chat, is_member)| is_member.then_some(chat)).collect();
     let concerns =
         |(chat, event): &ChatLogEntry| account_of(*event).map_or_else(|| own.contains(chat), |account| account == viewer);
     Ok(events.iter().map(concerns).collect())
@@ -66,8 +67,9 @@ pub async fn recipients(app: &App, events: &[ChatLogEntry]) -> Result<Vec<Vec<Us
     let chats = chats_for_members(events);
     let members: HashMap<ChatId, Vec<(UserId, Member)>> =
         chats.iter().copied().zip(store::members(app.db(), &chats).await?).collect();
-    let of = |(chat, event): &ChatLogEntry| recipients_among(members.get(chat).map(Vec::as_slice).unwrap_or_default(), *event);
-    Ok(events.iter().map(of).collect())
+    let accounts =
+        |(chat, event): &ChatLogEntry| recipients_among(members.get(chat).map(Vec::as_slice).unwrap_or_default(), *event);
+    Ok(events.iter().map(accounts).collect())
 }
 
 /// The chats with events that concern their members.
@@ -91,7 +93,7 @@ fn recipients_among(members: &[(UserId, Member)], event: ChatEvent) -> Vec<UserI
     let active = || members.iter().filter(|(_, member)| member.state == MemberState::Active).map(|(user, _)| *user);
     let is_small = members.len() <= MAX_DELIVERED_SHOWN;
     match event {
-        // They concern one account, whether or not it is a member.
+        // These events concern one account, whether or not it is a member.
         ChatEvent::Changed(account) | ChatEvent::MembershipEnded { member: account, .. } => vec![account],
         ChatEvent::Created | ChatEvent::RetentionChanged => members.iter().map(|(user, _)| *user).collect(),
         ChatEvent::PositionsChanged { member, .. } if is_small && is_active(member) => active().collect(),
@@ -102,8 +104,8 @@ fn recipients_among(members: &[(UserId, Member)], event: ChatEvent) -> Vec<UserI
     }
 }
 
-/// The content of an event of a chat for an account now; `None` if it is not delivered. Of an event with rows, this is one of them. The chat and the row, the
-/// accounts; for positions the members.
+/// The content of an event of a chat for an account now; `None` if the event is not delivered. An event with rows has one row here. Reads the chat, the row
+/// and the accounts; for positions the members.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

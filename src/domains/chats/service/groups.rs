@@ -52,17 +52,17 @@ pub async fn create_group(app: &App, loaders: &Loaders, viewer: UserId, new: New
         return create_once(app, loaders, (id, viewer), &name, &new).await;
     };
     let input = format!("{name}\n{}\n{}", new.history.name(), new.users.join(","));
-    let keyed = IdempotentRequest::new("createGroupChat", key, &input);
-    let bound = idempotency::bind_with_result(app, viewer, &keyed, id).await?;
+    let request = IdempotentRequest::new("createGroupChat", key, &input);
+    let bound = idempotency::bind_with_result(app, viewer, &request, id).await?;
     if bound.result.is_some() {
         return Ok(ChatId(bound.id));
     }
     let created = create_once(app, loaders, (bound.id, viewer), &name, &new).await;
     match &created {
         // The group may end while the idempotency key is stored, and is not created again.
-        Ok(created) => idempotency::complete(app, viewer, &keyed, created.0, 1).await,
+        Ok(created) => idempotency::complete(app, viewer, &request, created.0, 1).await,
         // An earlier request may have created it.
-        Err(Refusal::User(_)) if bound.id == id => idempotency::release(app, viewer, &keyed, id).await?,
+        Err(Refusal::User(_)) if bound.id == id => idempotency::release(app, viewer, &request, id).await?,
         Err(_) => {}
     }
     created
@@ -75,10 +75,11 @@ async fn create_once(app: &App, loaders: &Loaders, (id, viewer): (u64, UserId), 
     invitations::check_chat_limit(loaders, viewer).await?;
     charge(app, Limit::Chats, viewer).await?;
     charge_many(app, Limit::ChatMembers, viewer, invited.len()).await?;
-    let by = |state: MemberState| (state == MemberState::Request).then_some(viewer);
+    let requested_by = |state: MemberState| (state == MemberState::Request).then_some(viewer);
     let owner = (viewer, Member::new(ChatRole::Owner, 1, id.0, MemberState::Active, None));
     let others = invited.iter().zip(2..);
-    let others = others.map(|((user, state), order)| (*user, Member::new(ChatRole::Member, order, id.0, *state, by(*state))));
+    let others =
+        others.map(|((user, state), order)| (*user, Member::new(ChatRole::Member, order, id.0, *state, requested_by(*state))));
     let members: Vec<(UserId, Member)> = std::iter::once(owner).chain(others).collect();
     let events = vec![ChatEvent::Created];
     let lease = journal::begin(app, Task::chat_change(id, events.clone())).await?;
@@ -107,15 +108,15 @@ async fn invite(
         return Err(invalid(format!("Add at most {MAX_ADDED} accounts at once.")).into());
     }
     let ids: Vec<Option<UserId>> = global_ids.iter().map(|id| UserId::from_global(id)).collect();
-    let known: Vec<UserId> = ids.iter().map(|id| id.unwrap_or(users::UNUSED_USER_ID)).collect();
-    if needs_one && known.iter().all(|id| *id == viewer) {
+    let lookup_ids: Vec<UserId> = ids.iter().map(|id| id.unwrap_or(users::UNUSED_USER_ID)).collect();
+    if needs_one && lookup_ids.iter().all(|id| *id == viewer) {
         return Err(invalid("Add at least one other account.".to_owned()).into());
     }
-    let found = try_join_all(known.iter().map(|id| relations::find(loaders, *id)));
-    let (found, relationships) = try_join!(found, relations::relationships(loaders, &known))?;
-    let invitations = invitations::check_invitations(loaders, &known).await?;
+    let found = try_join_all(lookup_ids.iter().map(|id| relations::find(loaders, *id)));
+    let (found, relationships) = try_join!(found, relations::relationships(loaders, &lookup_ids))?;
+    let invitations = invitations::check_invitations(loaders, &lookup_ids).await?;
     let (mut seen, mut invited, mut errors) = (HashSet::from([viewer]), Vec::new(), Vec::new());
-    for (at, id) in known.iter().enumerate() {
+    for (at, id) in lookup_ids.iter().enumerate() {
         let mut refuse = |code, message: &str| {
             let index: &'static str = INDEXES.get(at).map_or("", String::as_str);
             errors.push(UserError::new(code, message, &["userIds", index]));
@@ -139,8 +140,8 @@ async fn invite(
     if errors.is_empty() { Ok(invited) } else { Err(Refusal::User(errors)) }
 }
 
-/// Adds accounts to a group, all or none; accounts that are members already are skipped. The chat, the accounts with their relations and settings, a charge,
-/// the journal, the commit and the lists of those who are added.
+/// Adds accounts to a group, all or none; accounts that are members already are skipped. The chat, its members, the accounts with their relations and
+/// settings, a charge, the journal, the commit and the lists of those who are added.
 ///
 /// # Errors
 /// As [`create_group`], for the accounts; `NOT_FOUND` for the chat; `FORBIDDEN` for members, and in a direct chat; `LIMIT_REACHED` at 500 members.
@@ -173,16 +174,16 @@ pub async fn add_members(app: &App, loaders: &Loaders, viewer: UserId, chat: &st
     complete(app, lease, chat, step, requests).await
 }
 
-/// Decides on invitations of accounts of which some may be members: those are left out.
+/// Checks accounts as [`invite`], without those that are members already.
 async fn invite_new(
     loaders: &Loaders,
     viewer: UserId,
     global_ids: &[String],
     present: &HashSet<UserId>,
 ) -> Outcome<Vec<(UserId, MemberState)>> {
-    let own = viewer.global();
+    let own_id = viewer.global();
     let is_present = |id: &String| UserId::from_global(id).is_some_and(|id| present.contains(&id));
-    let ids: Vec<String> = global_ids.iter().map(|id| if is_present(id) { own.clone() } else { id.clone() }).collect();
+    let ids: Vec<String> = global_ids.iter().map(|id| if is_present(id) { own_id.clone() } else { id.clone() }).collect();
     invite(loaders, viewer, &ids, false).await
 }
 
@@ -211,10 +212,11 @@ async fn complete(app: &App, lease: EntryLease, chat: ChatId, step: ChatChangeRe
     }
 }
 
-/// Leaves a group. After the owner, an admin or a member follows; with the last member the group ends. The chat, the journal, the commit and the lists.
+/// Leaves a group. After the owner has left, an admin or a member is the owner; with the last member the group ends. A charge, the chat, the journal, the
+/// commit and the lists.
 ///
 /// # Errors
-/// `NOT_FOUND` for the chat; `FORBIDDEN` in a direct chat.
+/// `NOT_FOUND` for the chat; `FORBIDDEN` in a direct chat; `RATE_LIMITED`.
 pub async fn leave(app: &App, loaders: &Loaders, viewer: UserId, chat: &str) -> Outcome<ChatId> {
     let chat = ChatId::from_global(chat).ok_or_else(not_found)?;
     charge(app, Limit::ChatSettings, viewer).await?;
@@ -238,13 +240,13 @@ pub(super) async fn end_membership(
     let lease = journal::begin_deletion(app, Task::Chat { chat, former: vec![user], events: Vec::new() }).await?;
     let step = store::leave(ChatDb::of(app), chat, newest, actor, ending, ids, app.now()).await?;
     if matches!(step, Err(StepRefusal::ChatEnded(_))) {
-        // The chat is in the lists of nobody from here on; its rows follow in the background.
+        // The chat is in no list from here on; its rows are deleted in the background.
         settle::settle_chat(app, chat, &[user], &[], Progress::default()).await?;
     }
     complete(app, lease, chat, step, Vec::new()).await
 }
 
-/// Removes a member from a group. A charge, the chat, the journal, the commit and the lists.
+/// Removes a member from a group. A charge, the chat, the membership, the journal, the commit and the lists.
 ///
 /// # Errors
 /// `NOT_FOUND` for the chat, and for an account that is no member; `FORBIDDEN` by role, and in a direct chat; `INVALID_INPUT` for oneself; `RATE_LIMITED`.
@@ -264,11 +266,11 @@ pub async fn remove_member(app: &App, loaders: &Loaders, viewer: UserId, chat: &
     end_membership(app, chat, view.newest, viewer, MembershipEnd::Remove(user)).await
 }
 
-/// Changes the role of a member of a group; `Owner` hands the group over. The same role again changes nothing. A charge, the chat, the journal and the
-/// commit.
+/// Changes the role of a member of a group; `Owner` hands the group over. The same role again changes nothing. A charge, the chat, the journal, the
+/// commit and the viewer's lists.
 ///
 /// # Errors
-/// As [`remove_member`]; `INVALID_INPUT` for the owner's own role, and for a role of one who has not accepted.
+/// As [`remove_member`]; `INVALID_INPUT` for the owner's own role, and for a higher role of a member that has not accepted the chat.
 pub async fn set_role(
     app: &App,
     loaders: &Loaders,
@@ -292,7 +294,7 @@ pub async fn set_role(
     complete(app, lease, chat, step, Vec::new()).await.map(|chat| (chat, user))
 }
 
-/// Renames a group. The same name again changes nothing. A charge, the chat, the journal and the commit.
+/// Renames a group. The same name again changes nothing. A charge, the chat, the journal, the commit and the viewer's lists.
 ///
 /// # Errors
 /// `INVALID_NAME`; `NOT_FOUND` for the chat; `FORBIDDEN` for members, and in a direct chat; `RATE_LIMITED`.

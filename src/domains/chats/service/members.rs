@@ -15,7 +15,7 @@ pub struct ShownMember {
     pub user: UserId,
     /// The membership.
     pub member: Member,
-    /// The position up to which it has seen rows; `None` if it or the viewer does not share that.
+    /// The position up to which it has seen rows; `None` if the member or the viewer has turned read receipts off.
     pub seen: Option<u64>,
     /// The position up to which rows were delivered to it; `None` in a chat of more than 50 members, which does not store it.
     pub delivered: Option<u64>,
@@ -32,8 +32,8 @@ pub fn member_of(viewer: UserId, view: &ChatView) -> ShownMember {
     ShownMember { user: viewer, member: view.member, seen: Some(view.seen), delivered }
 }
 
-/// A page of the members of a chat: by role, then who joined first. One batch of chats with all members and their positions, and one of what
-/// the members of the page share.
+/// A page of the members of a chat: by role, then in the order of joining. One batch of all members with their positions, and one of the
+/// chat settings of the members of the page.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -50,7 +50,7 @@ pub async fn members(
     page::read_page(&MemberListing { loaders, viewer, all }, request).await
 }
 
-/// A member of a chat; `None` if it is none, or the chat does not exist for the viewer. As [`members`].
+/// A member of a chat; `None` if the account is no member, or the chat does not exist for the viewer. The reads of [`members`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -109,12 +109,12 @@ impl MemberListing<'_> {
     fn shown(&self, row: &MemberRow, is_shared: bool) -> ShownMember {
         let is_own = row.user == self.viewer;
         let has_accepted = row.member.state == MemberState::Active || is_own;
-        let of = |position| if has_accepted { position } else { 0 };
+        let shown = |position| if has_accepted { position } else { 0 };
         ShownMember {
             user: row.user,
             member: row.member,
-            seen: (is_own || is_shared).then_some(of(row.seen)),
-            delivered: (self.all.len() <= MAX_DELIVERED_SHOWN).then_some(of(row.delivered)),
+            seen: (is_own || is_shared).then_some(shown(row.seen)),
+            delivered: (self.all.len() <= MAX_DELIVERED_SHOWN).then_some(shown(row.delivered)),
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct ShownMessage {
     pub is_hidden: bool,
 }
 
-/// The chat with this global id, as the viewer has it. One pipeline.
+/// The chat with this id, as the viewer has it. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -31,7 +31,7 @@ pub async fn view(loaders: &Loaders, id: ChatId) -> Result<Option<Arc<ChatView>>
     loaders.chats.load(id).await
 }
 
-/// The message with this id and its chat, if the viewer can read it. The chat, and for another row than the newest a pipeline.
+/// The message with this id and its chat, if the viewer can read it. One pipeline for the chat, and the reads of a page of rows.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -43,7 +43,8 @@ pub async fn find_message(loaders: &Loaders, id: Option<ChatMessageId>) -> Resul
 }
 
 /// Rows of a chat as the viewer sees them, in the order of `ids`; `None` for those that are not kept. The caller has checked that the viewer can read
-/// them. A pipeline; the viewer's account, and for a viewer with blocks their relations, in groups.
+/// them. A pipeline for the rows, none for the newest row alone; one for the accounts of the senders and of the viewer; in groups, for a viewer with
+/// blocks, the relations with the senders.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -63,7 +64,7 @@ pub(super) async fn show(
     if view.kind == ChatKind::Direct { Ok(shown) } else { hide(loaders, shown).await }
 }
 
-/// Shows texts of accounts that were deleted as deleted, before they are. The accounts are those that clients usually select.
+/// Shows the texts of deleted accounts as deleted, also before Redis stores them so. Loads the senders' accounts, which most clients select anyway.
 async fn without_deleted_senders(
     loaders: &Loaders,
     mut rows: Vec<Option<Arc<ChatRow>>>,
@@ -127,7 +128,8 @@ pub(super) async fn refuse_blocked_direct(loaders: &Loaders, view: &ChatView, ar
     Ok(())
 }
 
-/// Whether the viewer can send a message now, apart from rate limits. As a direct chat's accounts; for the first text to another its settings and relations.
+/// Whether the viewer can send a message now, apart from rate limits. In a direct chat the reads of the accounts and relations; for the first text to the
+/// other account also its settings.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -144,7 +146,8 @@ pub async fn can_send(loaders: &Loaders, view: &ChatView) -> Result<bool, Error>
     }
 }
 
-/// The number of unread texts that the viewer can read, exact. No round trip for a viewer without blocks, and for none.
+/// The exact number of unread texts that the viewer can read. No round trip if there are none, nor, once the viewer's account is loaded, for a viewer
+/// without blocks.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

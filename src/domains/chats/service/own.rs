@@ -112,7 +112,7 @@ pub async fn mute(app: &App, loaders: &Loaders, viewer: UserId, chat: &str, unti
     Ok(chat)
 }
 
-/// Archives a chat for the viewer, or takes it out of the archive. A charge, the chat and one script; the lists once more when it is taken out.
+/// Archives a chat for the viewer, or takes it out of the archive. A charge, the chat, one script, and the lists once more.
 ///
 /// # Errors
 /// `NOT_FOUND` for the chat; `FORBIDDEN` for a request; `RATE_LIMITED`.

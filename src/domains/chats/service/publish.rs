@@ -12,11 +12,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often the published row of a chat is read again, while the log is trimmed at once.
+/// Maximum number of reads of the published row of a chat, while the log is trimmed at the same time.
 const TRIES: usize = 10;
 /// The least time between two events with the positions of a member, in ms.
 const POSITION_INTERVAL: u64 = 1_000;
-/// The least time to wait for the end of that time, in ms: the clock of the server that has begun it may be slow.
+/// The shortest wait for the end of a throttle, in ms: the clock of the server that has started the throttle may be slow.
 const SHORTEST_WAIT: u64 = 100;
 
 /// Publishes rows and `events` in the background, then acknowledges the entry. If that fails, a worker publishes them.
@@ -65,7 +65,7 @@ pub(super) async fn publish(app: &App, chat: ChatId, changes: &[ChatEvent]) -> R
     events::publish_chat_events(app, &changes).await
 }
 
-/// Publishes the rows of a chat, and the ends of memberships among them. Two scripts; two more and a read if the log has no row of the chat.
+/// Publishes the rows of a chat, and the ends of memberships among them. Two scripts; one more and a read if the log has no row of the chat.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; `OVERLOADED` if the log is trimmed as fast as it is written.
@@ -102,7 +102,7 @@ pub(super) async fn publish_missing(app: &App, chat: ChatId, is_restarted: bool)
 struct UnpublishedPositions(Arc<Mutex<HashMap<(ChatId, UserId), bool>>>);
 
 impl UnpublishedPositions {
-    /// Removes a member of chats.
+    /// Removes a member in chats.
     fn remove(&self, chats: &[ChatId], member: UserId) {
         let mut members = self.lock();
         for chat in chats {
@@ -114,7 +114,7 @@ impl UnpublishedPositions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a member; `false` if it is present already.
+    /// Adds a member in a chat; `false` if the member is present already.
     fn add(&self, member: (ChatId, UserId), has_seen: bool) -> bool {
         let mut members = self.lock();
         match members.get_mut(&member) {
@@ -130,24 +130,24 @@ impl UnpublishedPositions {
 /// Publishes in the background that a member has seen more of chats (`has_seen`), or that more was delivered to it: for each chat at most once a second,
 /// with the positions at delivery. Two pipelines, however many chats.
 pub(super) fn publish_positions(app: &App, chats: &[ChatId], member: UserId, has_seen: bool) {
-    let waiting = app.extension::<UnpublishedPositions>();
-    let mut rest: Vec<ChatId> = chats.iter().copied().filter(|chat| waiting.add((*chat, member), has_seen)).collect();
+    let unpublished = app.extension::<UnpublishedPositions>();
+    let mut rest: Vec<ChatId> = chats.iter().copied().filter(|chat| unpublished.add((*chat, member), has_seen)).collect();
     if rest.is_empty() {
         return;
     }
     let own = app.clone();
     app.spawn(async move {
         while !rest.is_empty() {
-            match publish_ready(&own, &waiting, &rest, member).await {
-                Ok((still, wait)) => {
-                    rest = still;
+            match publish_ready(&own, &unpublished, &rest, member).await {
+                Ok((throttled, wait)) => {
+                    rest = throttled;
                     if !rest.is_empty() {
                         tokio::time::sleep(wait).await;
                     }
                 }
                 Err(error) => {
                     tracing::debug!(%error, "the positions of a member were not published");
-                    waiting.remove(&rest, member);
+                    unpublished.remove(&rest, member);
                     return;
                 }
             }
@@ -155,30 +155,31 @@ pub(super) fn publish_positions(app: &App, chats: &[ChatId], member: UserId, has
     });
 }
 
-/// Publishes the positions of a member in those chats where its last ones are a second old; returns the others, and how long to wait before the next attempt.
+/// Publishes the positions of a member in the chats where they were not published within the last second. Returns the other chats, and how long to wait
+/// before the next attempt.
 async fn publish_ready(
     app: &App,
-    waiting: &UnpublishedPositions,
+    unpublished: &UnpublishedPositions,
     chats: &[ChatId],
     member: UserId,
 ) -> Result<(Vec<ChatId>, Duration), Error> {
     let (account, now) = (events::term_hasher(app).await?.author(member), app.now());
     let active = store::acquire_throttles(app.db(), Throttle::Positions, chats, account, (now, POSITION_INTERVAL)).await?;
-    let (mut ready, mut still, mut wait) = (Vec::new(), Vec::new(), POSITION_INTERVAL);
+    let (mut ready, mut throttled, mut wait) = (Vec::new(), Vec::new(), POSITION_INTERVAL);
     for (chat, active) in chats.iter().zip(active) {
         match active {
             None => {
-                let has_seen = waiting.lock().remove(&(*chat, member)).unwrap_or_default();
+                let has_seen = unpublished.lock().remove(&(*chat, member)).unwrap_or_default();
                 ready.push((*chat, ChatEvent::PositionsChanged { member, has_seen }));
             }
             Some(end) => {
-                still.push(*chat);
+                throttled.push(*chat);
                 wait = wait.min(end.saturating_sub(now).max(SHORTEST_WAIT));
             }
         }
     }
     events::publish_chat_events(app, &ready).await?;
-    Ok((still, Duration::from_millis(wait)))
+    Ok((throttled, Duration::from_millis(wait)))
 }
 
 /// Whether delivery positions are stored and published in a chat with this number of members.

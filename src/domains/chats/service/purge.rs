@@ -32,9 +32,9 @@ pub async fn leave_all(app: &App, user: UserId) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes a deleted account from chats: it leaves groups, its texts are deleted, and other rows do not name it. One pass; returns where the next one
-/// continues. `progress.version` is the chat whose rows are processed, `progress.below` the next bucket of them. For each bucket of 128 rows a script and
-/// three pipelines.
+/// Removes a deleted account from chats: the account leaves groups, its texts are deleted, and other rows do not name it. One pass; returns where the next
+/// one continues. `progress.version` is the chat whose rows are processed, `progress.below` its next bucket. For each bucket of 128 rows a script and two
+/// pipelines, and a script for each text with a reaction of the account.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -106,7 +106,7 @@ pub async fn repair_member(app: &App, chat: ChatId, user: UserId) -> Result<(), 
     Ok(())
 }
 
-/// Ends the membership of a deleted account. Returns whether the chat still exists.
+/// Ends the membership of a deleted account. Returns `false` if the chat has ended.
 async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
     let states = match store::read_states(ChatDb::of(app), chat, &[user], false).await? {
         Ok((_, states)) => states,
@@ -125,7 +125,7 @@ async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
     Ok(!store::writers::has_ended(app.db(), chat).await?)
 }
 
-/// Removes a deleted account from a chat, from a bucket of its rows on, as many as are `left` and at least one. Returns where to continue.
+/// Removes a deleted account from a chat, from a bucket of its rows on: as many buckets as are `left`, and at least one. Returns where to continue.
 async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u64) -> Result<Option<u64>, Error> {
     // The membership first, so that the account writes no more rows.
     if (from == 0 && !leave(app, chat, user).await?) || store::writers::has_ended(app.db(), chat).await? {
@@ -150,16 +150,16 @@ async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u
     {
         lists::remove_pair(app.db(), user.min(*other), user.max(*other)).await?;
     }
-    // Once more: it raises the version, since the counts have changed.
+    // In a direct chat once more: the script raises the version, since the counts have changed.
     match purge_member(app, chat, user).await? {
         PurgeMemberResult::Gone => end(app, chat, user, 0, left).await,
-        // Its texts are deleted, so none of them is unread.
+        // The texts of the account are deleted: the lists of the members are settled without them.
         PurgeMemberResult::Done => journal::enqueue(app, Task::chat_change(chat, Vec::new())).await.map(|()| None),
         PurgeMemberResult::Peer(_) => Ok(None),
     }
 }
 
-/// Removes the membership and the positions of a deleted account from a chat, and settles the other of a direct chat.
+/// Removes a deleted account from the record of a chat; from a direct chat also its membership and positions, and settles the lists of the other account.
 async fn purge_member(app: &App, chat: ChatId, user: UserId) -> Result<PurgeMemberResult, Error> {
     let result = store::purge::purge_member(ChatDb::of(app), chat, user, users::UNUSED_USER_ID).await?;
     if let PurgeMemberResult::Peer(other) = result

@@ -54,25 +54,26 @@ pub(super) async fn decline_unchecked(app: &App, user: UserId, chat: ChatId) -> 
     }
 }
 
-/// Declines the request of an account if it is among those that are more than it may have. One command; as [`decline`] if there are any.
+/// Declines a request of an account if it is one of the oldest above the maximum number of requests. One command; if there are too many requests, one more,
+/// and those of [`decline`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub(super) async fn decline_overflow(app: &App, user: UserId, chat: ChatId) -> Result<(), Error> {
-    let over = lists::count_requests(app.db(), user).await?.saturating_sub(MAX_REQUESTS as u64);
-    if over == 0 {
+    let surplus = lists::count_requests(app.db(), user).await?.saturating_sub(MAX_REQUESTS as u64);
+    if surplus == 0 {
         return Ok(());
     }
     // Several requests may exceed the limit at once.
-    let oldest = Window { below: u64::MAX, above: 0, newest_first: false, limit: over as usize };
+    let oldest = Window { below: u64::MAX, above: 0, newest_first: false, limit: surplus as usize };
     if lists::requests(app.db(), user, &[oldest]).await?.concat().iter().any(|row| row.member == chat.0) {
         decline_unchecked(app, user, chat).await?;
     }
     Ok(())
 }
 
-/// Declines a request that came from an account which the receiver blocks, as the block itself does with those that were there before it. Nothing is read
-/// for a chat that is no request.
+/// Declines a request that came from an account which the receiver blocks, as the block itself declines earlier requests. Nothing is read for a chat that
+/// is no request.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -81,12 +82,12 @@ pub(super) async fn decline_blocked(app: &App, user: UserId, chat: ChatId, state
     let Some(member) = snapshot.and_then(|it| it.member).filter(|member| member.state == MemberState::Request) else {
         return Ok(());
     };
-    let from = match states.kind {
+    let inviter = match states.kind {
         ChatKind::Direct => states.pair.iter().copied().find(|other| *other != user),
         ChatKind::Group => member.requested_by,
     };
-    match from {
-        Some(from) if relations::block_state(app, user, from).await?.blocks => decline_unchecked(app, user, chat).await,
+    match inviter {
+        Some(inviter) if relations::block_state(app, user, inviter).await?.blocks => decline_unchecked(app, user, chat).await,
         _ => Ok(()),
     }
 }

@@ -15,7 +15,7 @@ use crate::platform::journal::service as journal;
 
 /// Rows of a chat that one pass deletes.
 const ROWS: u64 = 1_000;
-/// Chats of each part of a schedule that are trimmed at once.
+/// Maximum number of chats of each range of each part of a schedule that one sweep trims.
 const CHATS: usize = 20;
 
 /// Sets the number of days for which rows that all members have seen are kept; `None` for the setting of the server. The same number changes nothing.
@@ -77,7 +77,7 @@ pub async fn sweep(app: &App) -> Result<usize, Error> {
     Ok(trimmed)
 }
 
-/// One pass over a chat. The chat stays in the schedules for messages that are not deleted yet.
+/// One pass over a chat. The chat stays in the schedules for rows that are not deleted yet.
 async fn trim(app: &App, due: DueChat, limits: RetentionLimits) -> Result<(), Error> {
     let chat = due.chat;
     let Some((before, is_unsettled)) = store::trim(ChatDb::of(app), chat, limits.days).await? else {
@@ -89,7 +89,7 @@ async fn trim(app: &App, due: DueChat, limits: RetentionLimits) -> Result<(), Er
     }
     let removed = store::remove(ChatDb::of(app), chat, &before, ROWS).await?;
     let after = ChatRetentionState { removed, ..before };
-    // Before the entry that has found the chat changes: one of them remains if the process ends here.
+    // Before the entry that has found the chat changes: one of both entries remains if the process ends here.
     store::schedule(app.db(), chat, &after).await?;
     store::reschedule(app.db(), due, after.score(due.schedule)).await?;
     // A change since the chat was read has found the entry that was there before.

@@ -51,17 +51,17 @@ pub async fn send(app: &App, loaders: &Loaders, viewer: UserId, new: NewMessage)
         return Ok(ChatMessageId { chat, sequence });
     };
     let input = format!("{}\n{}\n{text}", new.chat, reply_to.unwrap_or_default());
-    let keyed = IdempotentRequest::new("sendMessage", key, &input);
-    let bound = idempotency::bind_with_result(app, viewer, &keyed, id).await?;
+    let request = IdempotentRequest::new("sendMessage", key, &input);
+    let bound = idempotency::bind_with_result(app, viewer, &request, id).await?;
     if let Some(sequence) = bound.result {
         return Ok(ChatMessageId { chat, sequence });
     }
     // The chat stores the ids of its newest texts only. The result is stored with the key, for as long as the key.
     let sent = send_once(app, loaders, &view, reply_to, new_text(bound.id)).await;
     match &sent {
-        Ok(sequence) => idempotency::complete(app, viewer, &keyed, bound.id, *sequence).await,
+        Ok(sequence) => idempotency::complete(app, viewer, &request, bound.id, *sequence).await,
         // An earlier request may have sent the text.
-        Err(Refusal::User(_)) if bound.id == id => idempotency::release(app, viewer, &keyed, id).await?,
+        Err(Refusal::User(_)) if bound.id == id => idempotency::release(app, viewer, &request, id).await?,
         Err(_) => {}
     }
     Ok(ChatMessageId { chat, sequence: sent? })
@@ -101,8 +101,8 @@ async fn send_once(
     {
         // The membership of the other account has become `Unstarted` since the chat was read.
         new.peer = invited_state(invitations::check_invitations(loaders, &[peer]).await?.pop())?;
-        let before = std::mem::replace(&mut lease, journal::begin(app, Task::chat_change(view.id, request(&new))).await?);
-        before.ack(app);
+        let previous = std::mem::replace(&mut lease, journal::begin(app, Task::chat_change(view.id, request(&new))).await?);
+        previous.ack(app);
         step = store::send(ChatDb::of(app), view.id, view.newest, &new, app.now()).await?;
     }
     match step {

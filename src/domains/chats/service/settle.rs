@@ -32,7 +32,8 @@ const ENDED: u64 = u32::MAX as u64;
 const BUCKETS: u64 = 8;
 
 /// Settles the lists of the members in `states` and publishes the change. The lists of the other members of a group are settled by a worker, unless
-/// they agree with the chat already. The request is charged for that work. A pipeline on the lists' tags, and for a direct chat a read of the blocks.
+/// they agree with the chat already. The request is charged for that work. A pipeline on the lists' tags; for a direct chat a read of the blocks, for a group
+/// those of the members, and a read of whether the group has ended.
 /// The rows of the chat and `events` are published after the response.
 ///
 /// # Errors
@@ -97,8 +98,8 @@ pub(super) async fn settle_lists(app: &App, chat: ChatId, states: &ChatSnapshot,
     journal::enqueue_many(app, rest).await
 }
 
-/// Removes a group that has ended since its states were read from the lists of these members, and from the schedules. The process that ended it may not have
-/// read them. A read.
+/// If a group has ended since its states were read, removes the group from the lists of these members, and from the schedules: the process that ended the
+/// group may not have read these members. A read for a group.
 async fn settle_ended(app: &App, chat: ChatId, kind: ChatKind, updates: &[ChatListUpdate]) -> Result<(), Error> {
     let shown = updates.iter().filter(|update| matches!(update.state, 'A' | 'R'));
     let removals: Vec<ChatListUpdate> = shown.map(|update| ChatListUpdate::removed(update.user, chat, ENDED, false)).collect();
@@ -113,7 +114,7 @@ async fn settle_ended(app: &App, chat: ChatId, kind: ChatKind, updates: &[ChatLi
 /// Texts, requests and rows that blocks hide from members.
 #[derive(Default)]
 struct HiddenTexts {
-    /// For members with blocks: the accounts whose texts are hidden, and how many of those above what the member has seen.
+    /// For members with blocks: the accounts whose texts are hidden, and the number of their texts above the member's read position.
     by_member: HashMap<UserId, (HashSet<UserId>, u64)>,
     /// Members that block the account from which their request came.
     declining: Vec<UserId>,
@@ -157,7 +158,8 @@ async fn load_hidden_direct(app: &App, states: &ChatSnapshot) -> Result<HiddenTe
     let blocks = relations::block_state(app, a, b).await?;
     let has_request =
         |user: &UserId| states.members.iter().any(|it| it.user == *user && it.member.is_some_and(|it| it.state == Request));
-    let declining = [(a, blocks.blocks), (b, blocks.is_blocked)].into_iter().filter(|(user, is)| *is && has_request(user));
+    let declining = [(a, blocks.blocks), (b, blocks.is_blocked)].into_iter();
+    let declining = declining.filter(|(user, is_blocker)| *is_blocker && has_request(user));
     Ok(HiddenTexts { declining: declining.map(|(user, _)| user).collect(), is_blocked: blocks.any(), ..HiddenTexts::default() })
 }
 
@@ -165,8 +167,8 @@ async fn load_hidden_direct(app: &App, states: &ChatSnapshot) -> Result<HiddenTe
 async fn load_hidden_group(app: &App, chat: ChatId, states: &ChatSnapshot) -> Result<HiddenTexts, Error> {
     let ids: Vec<UserId> = states.members.iter().filter(|it| it.member.is_some()).map(|it| it.user).collect();
     let accounts = loaders(app).users.load_many(ids.iter().copied()).await?;
-    let has_blocks = accounts.into_iter().flatten().filter(|account| account.blocks.0 + account.blocked_by.0 > 0);
-    let with_blocks: HashSet<UserId> = has_blocks.map(|account| account.id).collect();
+    let accounts = accounts.into_iter().flatten().filter(|account| account.blocks.0 + account.blocked_by.0 > 0);
+    let with_blocks: HashSet<UserId> = accounts.map(|account| account.id).collect();
     let mut hidden = HiddenTexts::default();
     if with_blocks.is_empty() {
         return Ok(hidden);
@@ -318,8 +320,8 @@ pub(super) async fn raise_version_above_lists(
     Ok(store::read_states(ChatDb::of(app), chat, users, false).await?.map_or(states, |(_, raised)| raised))
 }
 
-/// Deletes the rows and the record of a chat that has ended, in passes. The rows name the accounts whose lists may have it, so they are deleted after the
-/// lists.
+/// Deletes the rows and the record of a chat that has ended, in passes. The rows name the accounts whose lists may have the chat, so the rows are deleted
+/// after the lists are settled.
 async fn purge_ended(
     app: &App,
     chat: ChatId,
@@ -335,11 +337,11 @@ async fn purge_ended(
     };
     let end = newest / BUCKET + 1;
     let to = (from + BUCKETS).min(end);
-    let (mut named, reacted) = store::purge::read_rows(app.db(), chat, from..to).await?;
-    named.extend(former);
-    named.sort_unstable();
-    named.dedup();
-    let removals: Vec<ChatListUpdate> = named.iter().map(|user| ChatListUpdate::removed(*user, chat, ENDED, false)).collect();
+    let (mut accounts, reacted) = store::purge::read_rows(app.db(), chat, from..to).await?;
+    accounts.extend(former);
+    accounts.sort_unstable();
+    accounts.dedup();
+    let removals: Vec<ChatListUpdate> = accounts.iter().map(|user| ChatListUpdate::removed(*user, chat, ENDED, false)).collect();
     lists::settle(app.db(), &removals, app.now()).await?;
     store::purge::purge_chat_rows(app.db(), chat, from..to, &reacted).await?;
     if to < end {

@@ -17,11 +17,12 @@ use crate::platform::journal::service as journal;
 use crate::platform::journal::{EntryLease, Task};
 
 /// Begins the chat of the viewer with another account, or finds it. The pair decides which chat they have, so that any number of requests at once give
-/// one. A charge, a lookup of the account and of the pair; for a new chat another charge, the settings, the journal, three scripts and the lists.
+/// one. A lookup of the account and of the pair, a charge, the journal, a script and the lists; for a new chat also the settings, two more scripts and a
+/// read.
 ///
 /// # Errors
-/// `INVALID_INPUT` with oneself; `NOT_FOUND` for an account that the viewer cannot discover; `FORBIDDEN` if the viewer blocks it, or it does not want to be
-/// written to, and there is no chat; `LIMIT_REACHED` at 5,000 chats; `RATE_LIMITED`.
+/// `INVALID_INPUT` with oneself; `NOT_FOUND` for an account that the viewer cannot discover; if there is no chat, `FORBIDDEN`
+/// for an account that the viewer blocks, or that does not accept messages from the viewer; `LIMIT_REACHED` at 5,000 chats; `RATE_LIMITED`.
 pub async fn start_direct(app: &App, loaders: &Loaders, viewer: UserId, other: &str) -> Outcome<ChatId> {
     let other = UserId::from_global(other).ok_or_else(users::not_found)?;
     if other == viewer {
@@ -85,8 +86,8 @@ async fn begin(
     match store::change_member(ChatDb::of(app), chat, viewer, MemberChange::Start(id)).await? {
         Ok((_, states)) => {
             settle::settle_lists(app, chat, &states, true).await?;
-            let begun = (!is_begun).then_some(ChatEvent::Changed(viewer));
-            publish::finish(app, lease, chat, UnpublishedRows::default(), begun.into_iter().collect());
+            let event = (!is_begun).then_some(ChatEvent::Changed(viewer));
+            publish::finish(app, lease, chat, UnpublishedRows::default(), event.into_iter().collect());
             Ok(chat)
         }
         Err(step) => {

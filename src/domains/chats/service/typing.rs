@@ -19,7 +19,7 @@ const TYPING_INTERVAL: u64 = 3_000;
 /// chat, the accounts of a direct chat; two commands after the response.
 ///
 /// # Errors
-/// `NOT_FOUND` for the chat; `FORBIDDEN` before the chat is accepted, and while a block separates it; `RATE_LIMITED`.
+/// `NOT_FOUND` for the chat; `FORBIDDEN` before the chat is accepted, and while a block separates the accounts of a direct chat; `RATE_LIMITED`.
 pub async fn send_typing(app: &App, loaders: &Loaders, viewer: UserId, chat: &str) -> Outcome<ChatId> {
     let chat = ChatId::from_global(chat).ok_or_else(not_found)?;
     charge(app, Limit::Typing, viewer).await?;

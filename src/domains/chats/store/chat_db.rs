@@ -1,4 +1,4 @@
-//! Redis, with the arguments that all scripts over a chat have: the most rows of a chat that can be read, and the time.
+//! Redis, with the arguments that all scripts over a chat have: the maximum number of readable rows of a chat, and the time.
 
 use super::super::keys;
 use crate::app::App;

@@ -21,9 +21,9 @@ const ENDS_KEPT: Millis = 2 * RETENTION;
 /// Rows of a chat that may be unpublished: those up to the newest one, and the memberships that have ended with some of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct UnpublishedRows {
-    /// The newest row; of a chat that has ended, that with which it has.
+    /// The newest row; of a chat that has ended, the row with which it has ended.
     pub(in super::super) newest: u64,
-    /// The rows with which memberships have ended, and the events of that.
+    /// The rows with which memberships have ended, each with the event of the end.
     pub(in super::super) ends: Vec<(u64, ChatEvent)>,
 }
 
@@ -41,7 +41,7 @@ fn parse_end(text: &str) -> Option<(u64, ChatEvent)> {
     let numbers: Vec<u64> = text.split(' ').map(|number| number.parse().ok()).collect::<Option<_>>()?;
     let [row, member, by, at] = numbers[..] else { return None };
     let member = UserId(member);
-    // To who has not accepted the chat, only that it is gone.
+    // An account that has not accepted the chat receives only that the chat does not exist for it any more.
     let was_request = by == 0;
     Some((
         row,
@@ -49,7 +49,7 @@ fn parse_end(text: &str) -> Option<(u64, ChatEvent)> {
     ))
 }
 
-/// The row up to which all events of a chat were published, and the rows that may not be; `None` for no such chat. One command.
+/// The row up to which all events of a chat were published, and the rows that may be unpublished; `None` for no such chat. One command.
 pub(in super::super) async fn published(db: &Db, chat: ChatId) -> Result<Option<(u64, UnpublishedRows)>, Error> {
     let (published, newest, ends): (Option<u64>, Option<u64>, Option<String>) =
         db.read(cmd("HMGET").arg(keys::chat(chat)).arg(&["published", "newest", "ends"]).take()).await?;
@@ -101,8 +101,8 @@ pub(in super::super) async fn are_memberships(db: &Db, user: UserId, chats: &[Ch
     Ok(replies.into_iter().map(|reply| decode::value(reply).unwrap_or_default()).collect())
 }
 
-/// Starts throttles of a member in chats, of this many ms, at the time `now`. Returns when the one ends that is active, `None` where it was started.
-/// `account` is the hash of the member. One pipeline.
+/// Starts throttles of a member in chats, which end `for_ms` after `now`. Returns for each chat the end of a throttle that is active already, or `None` if
+/// it was started. `account` is the hash of the member. One pipeline.
 pub(in super::super) async fn acquire_throttles(
     db: &Db,
     throttle: Throttle,

@@ -36,7 +36,7 @@ pub(in super::super) struct ChatListUpdate {
     pub(in super::super) state: char,
     /// Activity of joining or of starting the chat. Ignored if the stored activity is later.
     pub(in super::super) activity: u64,
-    /// The newest row that is not hidden from the account, which is activity if it is newer than what was considered; 0 for none.
+    /// The id of the newest row that is not hidden from the account, which is activity if it is newer than the considered rows; 0 for none.
     pub(in super::super) visible: u64,
     /// The id and the number of the newest row, up to which rows are considered; 0 if none is.
     pub(in super::super) considered: (u64, u64),
@@ -117,7 +117,7 @@ pub(in super::super) async fn settle_and_schedule(
             None => return Err(Error::corrupt("a settled chat")),
         })
     };
-    let schedule = scheduled.map(|(chat, of)| schedule_calls(chat, of)).unwrap_or_default();
+    let schedule = scheduled.map(|(chat, retention)| schedule_calls(chat, retention)).unwrap_or_default();
     let replies = db.call_many(updates.iter().map(call).chain(schedule).collect()).await?;
     replies.into_iter().take(updates.len()).map(result).collect()
 }
@@ -139,7 +139,7 @@ pub(in super::super) enum ArchiveResult {
     Request,
 }
 
-/// Archives a chat whose newest row is this one, or takes it out of the archive with whether a text is unread. One script.
+/// Archives a chat whose newest row is `newest`; without `newest`, takes the chat out of the archive, as unread if `is_unread`. One script.
 pub(in super::super) async fn archive(
     db: &Db,
     user: UserId,
@@ -261,14 +261,14 @@ pub(in super::super) async fn find_direct(db: &Db, low: UserId, high: UserId) ->
     Ok(id.map(ChatId))
 }
 
-/// Decides which chat two accounts have: the commit. `None` if the first was deleted. One script.
+/// Decides which chat two accounts have: the commit. `None` if the account with the lower id was deleted. One script.
 pub(in super::super) async fn claim_pair(db: &Db, low: UserId, high: UserId, id: ChatId) -> Result<Option<ChatId>, Error> {
     let call = Call::new(&CLAIM_PAIR, [keys::direct(low), user_key(low)]).arg(high.0).arg(id.0);
     let id: u64 = db.call(call).await?;
     Ok((id > 0).then_some(ChatId(id)))
 }
 
-/// The versions of a chat with which the lists of accounts agree, in their order; 0 for those that have nothing of it. One pipeline.
+/// The versions of a chat with which the lists of accounts agree, in their order; 0 for accounts whose keys do not contain the chat. One pipeline.
 pub(in super::super) async fn settled_versions(db: &Db, chat: ChatId, users: &[UserId]) -> Result<Vec<u64>, Error> {
     let commands = users.iter().flat_map(|user| {
         [cmd("HGET").arg(keys::states(*user)).arg(chat.0).take(), cmd("ZSCORE").arg(keys::former(*user)).arg(chat.0).take()]

@@ -37,7 +37,7 @@ static READ_MEMBERS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!
 static SET_SETTLED: Script = Script::allow_oom(include_str!("../lua/set_settled.lua"));
 static DELIVER_ROWS: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/deliver_rows.lua"));
 
-/// The number of times that a step is sent again with other rows, while many members write at once.
+/// Maximum number of attempts of a step: the keys of the buckets of its rows change while many members write at once.
 const TRIES: usize = 100;
 
 /// The newest rows of a chat and their authors, as `lua/chat.lua` keeps them. The author is 0 for rows that a block never hides: all rows except texts.
@@ -232,7 +232,7 @@ pub(super) async fn create(db: &Db, id: ChatId, new: &NewChat<'_>) -> Result<(),
 pub(super) struct NewText<'a> {
     /// The id of the step: with the same one, nothing is appended again.
     pub(super) id: u64,
-    /// The activity of the chat: a new id, also if the step was begun earlier.
+    /// The id of the row, which is the activity of the chat: a new id, also if the step is repeated.
     pub(super) activity: u64,
     /// The sender.
     pub(super) sender: UserId,
@@ -366,7 +366,7 @@ pub(super) enum MemberChange {
     Accept,
     /// Declines the request of a direct chat.
     Decline,
-    /// Has seen all rows up to this one.
+    /// Marks all rows up to this one as seen.
     MarkSeen(u64),
     /// Deletes its history.
     DeleteHistory,
@@ -390,7 +390,7 @@ pub(super) async fn change_member(
     parse(&reply)
 }
 
-/// Edits a text, or deletes it without a new text: the commit. The number is 1 if it was changed. One script.
+/// Edits a text, or deletes it without a new text: the commit. The number is 1 if the text was changed. One script.
 pub(super) async fn change_text(
     db: ChatDb<'_>,
     chat: ChatId,
@@ -462,6 +462,6 @@ pub(super) async fn set_settled(db: &Db, chat: ChatId, version: u64) -> Result<(
 
 /// Raises the delivery positions of a member of chats. One pipeline of scripts; it counts as no change of the request.
 pub(super) async fn deliver(db: ChatDb<'_>, user: UserId, positions: &[(ChatId, u64)]) -> Result<(), Error> {
-    let one = |(chat, position): &(ChatId, u64)| db.script(&DELIVER_ROWS, *chat, Vec::new(), 0).arg(user.0).arg(*position);
-    db.call_untracked(positions.iter().map(one).collect()).await.map(drop)
+    let call = |(chat, position): &(ChatId, u64)| db.script(&DELIVER_ROWS, *chat, Vec::new(), 0).arg(user.0).arg(*position);
+    db.call_untracked(positions.iter().map(call).collect()).await.map(drop)
 }

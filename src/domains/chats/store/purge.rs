@@ -25,21 +25,21 @@ pub(in super::super) async fn purge_rows(db: ChatDb<'_>, chat: ChatId, bucket: u
     let (with_reactions, deleted): (Vec<String>, Vec<u64>) = db.call(call).await?;
     let unlink = deleted.iter().map(|sequence| cmd("UNLINK").arg(keys::reactions(chat, *sequence)).take());
     db.write_many(unlink.collect()).await?;
-    let mut reacted = Vec::new();
+    let mut queries = Vec::new();
     for pair in with_reactions.chunks_exact(2) {
         let sequence: u64 = pair[0].parse().map_err(|_| corrupt("a row"))?;
         let emoji = pair[1].split(',').filter_map(|reaction| reaction.rsplit_once(':'));
         let members: Vec<String> = emoji.map(|(emoji, _)| format!("{emoji} {}", user.0)).collect();
-        reacted.push((sequence, cmd("ZMSCORE").arg(keys::reactions(chat, sequence)).arg(members).take()));
+        queries.push((sequence, cmd("ZMSCORE").arg(keys::reactions(chat, sequence)).arg(members).take()));
     }
-    let replies = db.read_many(reacted.iter().map(|(_, command)| command.clone()).collect()).await?;
-    let mut own = Vec::new();
-    for ((sequence, _), reply) in reacted.iter().zip(replies) {
+    let replies = db.read_many(queries.iter().map(|(_, command)| command.clone()).collect()).await?;
+    let mut reacted = Vec::new();
+    for ((sequence, _), reply) in queries.iter().zip(replies) {
         if decode::value::<Vec<Option<f64>>>(reply)?.iter().any(Option::is_some) {
-            own.push(*sequence);
+            reacted.push(*sequence);
         }
     }
-    Ok(own)
+    Ok(reacted)
 }
 
 /// The result of [`purge_member`].
@@ -53,7 +53,8 @@ pub(in super::super) enum PurgeMemberResult {
     Gone,
 }
 
-/// Removes the membership and the positions of a deleted account from a chat; `nobody` is an id that no account has. One script.
+/// Removes a deleted account from the record of a chat, and from a direct chat its membership and positions; `nobody` is an id that no account has. One
+/// script.
 pub(in super::super) async fn purge_member(
     db: ChatDb<'_>,
     chat: ChatId,
@@ -76,20 +77,20 @@ pub(in super::super) async fn bounds(db: &Db, chat: ChatId) -> Result<Option<(u6
     Ok(newest.map(|newest| (removed.unwrap_or(0), newest)))
 }
 
-/// Reads buckets of rows of a chat that has ended: the accounts that they name, and the numbers of those with reactions. One pipeline.
+/// Reads buckets of rows of a chat that has ended: the accounts that the rows name, and the numbers of the rows with reactions. One pipeline.
 pub(in super::super) async fn read_rows(db: &Db, chat: ChatId, buckets: Range<u64>) -> Result<(Vec<UserId>, Vec<u64>), Error> {
     let fields: Vec<redis::Cmd> = buckets.map(|bucket| cmd("HGETALL").arg(keys::rows(chat, bucket)).take()).collect();
-    let (mut named, mut reacted) = (Vec::new(), Vec::new());
+    let (mut accounts, mut reacted) = (Vec::new(), Vec::new());
     for reply in db.read_many(fields).await? {
         decode::fields(reply, |number, row| {
             let row = ChatRow::parse(&row.0);
             let has_reactions = row.as_ref().is_none_or(|row| !row.reactions.is_empty());
-            named.extend(row.into_iter().flat_map(|row| [row.sender, row.subject]).flatten());
+            accounts.extend(row.into_iter().flat_map(|row| [row.sender, row.subject]).flatten());
             reacted.extend(number.parse::<u64>().ok().filter(|_| has_reactions));
             Ok(())
         })?;
     }
-    Ok((named, reacted))
+    Ok((accounts, reacted))
 }
 
 /// Deletes buckets of rows of a chat that has ended, with the reactions to them. One pipeline.
@@ -99,7 +100,7 @@ pub(in super::super) async fn purge_chat_rows(db: &Db, chat: ChatId, buckets: Ra
     db.write_many(reactions.chain(rows).map(|key| cmd("UNLINK").arg(key).take()).collect()).await.map(drop)
 }
 
-/// Deletes the record of a chat that has ended, and its entries in the schedules. One pipeline.
+/// Deletes the record of a chat that has ended, and its entries in the schedules. Two pipelines.
 pub(in super::super) async fn delete_record(db: &Db, chat: ChatId) -> Result<(), Error> {
     // The record last, so that a pass that is repeated finds the chat.
     retention::unschedule(db, chat).await?;

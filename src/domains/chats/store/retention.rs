@@ -54,11 +54,11 @@ pub(in super::super) async fn trim(
 }
 
 /// Deletes rows that cannot be read any more, at most `most`, the lowest first. Returns the number of the last deleted row; if another process
-/// deletes rows of the chat as well, the number before this call. One pipeline of a script for each bucket; nothing for none.
-pub(in super::super) async fn remove(db: ChatDb<'_>, chat: ChatId, of: &ChatRetentionState, most: u64) -> Result<u64, Error> {
-    let (first, last) = (of.removed + 1, (of.lowest.saturating_sub(1)).min(of.removed + most));
+/// deletes rows of the chat as well, the number before this call. One pipeline with a script for each bucket; nothing for no rows.
+pub(in super::super) async fn remove(db: ChatDb<'_>, chat: ChatId, state: &ChatRetentionState, most: u64) -> Result<u64, Error> {
+    let (first, last) = (state.removed + 1, (state.lowest.saturating_sub(1)).min(state.removed + most));
     if last < first {
-        return Ok(of.removed);
+        return Ok(state.removed);
     }
     let remove_bucket = |bucket: u64| {
         let numbers = bucket * BUCKET..(bucket + 1) * BUCKET;
@@ -69,7 +69,7 @@ pub(in super::super) async fn remove(db: ChatDb<'_>, chat: ChatId, of: &ChatRete
     let replies = db.call_many((first / BUCKET..=last / BUCKET).map(remove_bucket).collect()).await?;
     for reply in replies {
         if decode::value::<u64>(reply)? == 0 {
-            return Ok(of.removed);
+            return Ok(state.removed);
         }
     }
     Ok(last)
@@ -137,13 +137,13 @@ pub(in super::super) async fn find_due(
 
 /// Puts a chat into the schedules by which [`find_due`] finds it, unless it is there at an earlier time, or with a larger size. One pipeline of
 /// scripts; nothing for none.
-pub(in super::super) async fn schedule(db: &Db, chat: ChatId, of: &ChatRetentionState) -> Result<(), Error> {
-    db.call_many(schedule_calls(chat, of)).await.map(drop)
+pub(in super::super) async fn schedule(db: &Db, chat: ChatId, state: &ChatRetentionState) -> Result<(), Error> {
+    db.call_many(schedule_calls(chat, state)).await.map(drop)
 }
 
 /// The calls of [`schedule`], for a pipeline with others.
-pub(super) fn schedule_calls(chat: ChatId, of: &ChatRetentionState) -> Vec<Call> {
-    let scores = Schedule::ALL.map(|schedule| (schedule, of.score(schedule)));
+pub(super) fn schedule_calls(chat: ChatId, state: &ChatRetentionState) -> Vec<Call> {
+    let scores = Schedule::ALL.map(|schedule| (schedule, state.score(schedule)));
     let put = |(schedule, score): (Schedule, u64)| {
         let condition = if schedule == Schedule::Sizes { "GT" } else { "LT" };
         Call::new(&SCHEDULE_CHAT, [keys::schedule(schedule, chat)]).arg(chat.0).arg(score).arg(condition)

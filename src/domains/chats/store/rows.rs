@@ -23,10 +23,10 @@ pub(in super::super) async fn views(db: ChatDb<'_>, viewer: UserId, chats: &[Cha
     if chats.is_empty() {
         return Ok(Vec::new());
     }
-    let one = |chat: &ChatId| db.script(&READ_CHAT, *chat, Vec::new(), 0).arg(viewer.0);
+    let call = |chat: &ChatId| db.script(&READ_CHAT, *chat, Vec::new(), 0).arg(viewer.0);
     let ids: Vec<u64> = chats.iter().map(|chat| chat.0).collect();
     let marks = Call::new(&READ_MARKS, [keys::states(viewer), keys::mutes(viewer)]).arg(ids);
-    let mut replies = db.call_untracked(chats.iter().map(one).chain([marks]).collect()).await?;
+    let mut replies = db.call_untracked(chats.iter().map(call).chain([marks]).collect()).await?;
     let marks: Vec<String> = decode::value(replies.pop().unwrap_or(Value::Nil))?;
     let mut marks = marks.chunks(2);
     let mut views = Vec::with_capacity(chats.len());
@@ -107,8 +107,9 @@ pub(in super::super) struct RowRange {
 /// The numbers of texts that are not deleted, from the first row of each range on, and where the search ended: after that row there may be more. One
 /// pipeline of scripts that only read.
 pub(in super::super) async fn texts_in(db: ChatDb<'_>, ranges: &[RowRange]) -> Result<Vec<(Vec<u64>, u64)>, Error> {
-    let one = |range: &RowRange| db.script(&READ_TEXTS, range.chat, Vec::new(), 0).arg(range.from).arg(range.to).arg(BITMAP_PART);
-    let replies = db.call_untracked(ranges.iter().map(one).collect()).await?;
+    let call =
+        |range: &RowRange| db.script(&READ_TEXTS, range.chat, Vec::new(), 0).arg(range.from).arg(range.to).arg(BITMAP_PART);
+    let replies = db.call_untracked(ranges.iter().map(call).collect()).await?;
     let texts = |(range, reply): (&RowRange, Value)| {
         // The first row of the bits, and the bits; nothing for no such chat.
         let words: Vec<Vec<u8>> = decode::value(reply)?;

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 static READ_AUTHORS: Script = Script::new(include_str!("../lua/read_authors.lua"));
 
-/// The accounts with texts in a group. One pipeline; `None` for no such group.
+/// The accounts with texts in groups, in the order of the groups; none for no such group. One pipeline.
 pub(in super::super) async fn writers(db: &Db, chats: &[ChatId]) -> Result<Vec<Vec<UserId>>, Error> {
     let commands = chats.iter().map(|chat| cmd("HKEYS").arg(keys::writers(*chat)).take()).collect();
     let ids = |reply| Ok(decode::value::<Vec<u64>>(reply)?.into_iter().map(UserId).collect());
@@ -39,21 +39,21 @@ pub(in super::super) struct AuthorRange {
 }
 
 impl AuthorRange {
-    /// A command over its members of the authors.
+    /// The command `name` over the range's members of `chat_authors`.
     fn command(&self, name: &str) -> Cmd {
-        let seven = |number: u64| number.to_be_bytes()[1..].to_vec();
-        let bound = |row: u64| [b"[".to_vec(), seven(self.author.0), seven(row)].concat();
+        let bytes = |number: u64| number.to_be_bytes()[1..].to_vec();
+        let bound = |row: u64| [b"[".to_vec(), bytes(self.author.0), bytes(row)].concat();
         cmd(name).arg(keys::authors(self.chat)).arg(bound(self.from)).arg(bound(self.to)).take()
     }
 }
 
-/// The numbers of the texts of authors in ranges of rows. One pipeline; nothing for none.
+/// How many texts authors have in ranges of rows, in the order of the ranges. One pipeline; nothing for none.
 pub(in super::super) async fn count_texts_of(db: &Db, ranges: &[AuthorRange]) -> Result<Vec<u64>, Error> {
     let commands = ranges.iter().map(|range| range.command("ZLEXCOUNT")).collect();
     db.read_many(commands).await?.into_iter().map(decode::value).collect()
 }
 
-/// Which rows the texts of authors in ranges of rows are: at most as many as the ranges have rows. One pipeline; nothing for none.
+/// The sequence numbers of the texts of authors in ranges of rows: at most as many as the ranges have rows. One pipeline; nothing for none.
 pub(in super::super) async fn texts_of(db: &Db, ranges: &[AuthorRange]) -> Result<Vec<u64>, Error> {
     let commands = ranges.iter().map(|range| range.command("ZRANGE").arg("BYLEX").take()).collect();
     let mut numbers = Vec::new();
@@ -102,7 +102,7 @@ pub(in super::super) async fn members(db: &Db, chats: &[ChatId]) -> Result<Vec<V
 fn parse_members([seen, delivered, memberships]: [Value; 3]) -> Result<Vec<MemberRow>, Error> {
     let positions = |reply| Ok::<HashMap<u64, f64>, Error>(decode::value::<Vec<(u64, f64)>>(reply)?.into_iter().collect());
     let (seen, delivered) = (positions(seen)?, positions(delivered)?);
-    let position = |of: &HashMap<u64, f64>, user: u64| of.get(&user).map_or(0, |at| *at as u64);
+    let position = |all: &HashMap<u64, f64>, user: u64| all.get(&user).map_or(0, |at| *at as u64);
     let mut members = Vec::new();
     decode::fields(memberships, |user, record| {
         let user = user.parse::<u64>().map_err(|_| corrupt("a member"))?;

@@ -55,16 +55,16 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_bounds(reader, &all, found).await?;
     check_deleted_branches(reader, &all, found).await?;
     let status_exists = |status: &StatusId| matches!(status_records.get(status), Some(StatusRecord::By(_)));
-    let of = |owned: &KeyKind| status_of(*owned).is_none_or(|status| status_exists(&status));
-    let sound: Vec<(KeyKind, &str)> = all.into_iter().filter(|(owned, _)| of(owned)).collect();
+    let has_status = |owned: &KeyKind| status_of(*owned).is_none_or(|status| status_exists(&status));
+    let sound: Vec<(KeyKind, &str)> = all.into_iter().filter(|(owned, _)| has_status(owned)).collect();
     sides::check(reader, &sound, found).await?;
     for (owned, key) in &sound {
         match owned {
             KeyKind::Replies(status, Order::New) => thread::check(reader, *status, found).await?,
             KeyKind::Replies(status, _) => {
                 let new = keys::replies(*status, Order::New);
-                let beside = reader.query([new.as_str()], |key| cmd("EXISTS").arg(key).take()).await?;
-                if beside.read::<u64>(&new.as_str()) != Some(1) {
+                let existing_orders = reader.query([new.as_str()], |key| cmd("EXISTS").arg(key).take()).await?;
+                if existing_orders.read::<u64>(&new.as_str()) != Some(1) {
                     found.add_repairable(key, format!("{new} is missing"), [Remedy::RebuildThread(*status)]);
                 }
             }
@@ -113,7 +113,7 @@ async fn check_uncommented(reader: &AuditReader, entries: &[KeyInfo], found: &mu
     Ok(())
 }
 
-/// Comments of deleted branches are deleted in the end.
+/// Checks that all comments of deleted branches were deleted, except those of a removal of the last minute.
 async fn check_deleted_branches(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
     let of_branches =
         |(owned, key): &(KeyKind, _)| if let KeyKind::DeletedBranches(status) = owned { Some((*status, *key)) } else { None };

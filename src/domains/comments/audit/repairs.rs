@@ -38,9 +38,9 @@ impl Thread {
         let (counts, comment_count) = self.sums();
         repairs.comment_count = (comment_count != self.status_count).then_some(comment_count);
         let mut misplaced: HashMap<u64, Vec<(Order, Vec<u8>)>> = HashMap::new();
-        let mut displaced: HashSet<u64> = HashSet::new();
+        let mut missing: HashSet<u64> = HashSet::new();
         for order in Order::ALL {
-            self.compare_order(reader, order, &mut misplaced, &mut displaced, &mut repairs).await?;
+            self.compare_order(reader, order, &mut misplaced, &mut missing, &mut repairs).await?;
         }
         for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()).filter(|it| self.is_attached(it)) {
             let number = comment.id.number;
@@ -52,7 +52,7 @@ impl Thread {
             let counts = [expected.replies, expected.children, expected.descendants, expected.descendants_by_others];
             let is_removed = comment.author.is_none() && expected.children == 0;
             let misplaced_members = misplaced.remove(&number).unwrap_or_default();
-            if stored != counts || is_removed || !misplaced_members.is_empty() || displaced.contains(&number) {
+            if stored != counts || is_removed || !misplaced_members.is_empty() || missing.contains(&number) {
                 repairs.comments.push(CommentRepair { comment: comment.clone(), counts, misplaced_members, is_removed });
             }
         }
@@ -91,12 +91,13 @@ impl Thread {
         missing
     }
 
+    /// Compares an order with the comments. `missing` has the comments that lack their member in an order afterwards.
     async fn compare_order(
         &self,
         reader: &AuditReader,
         order: Order,
         misplaced: &mut HashMap<u64, Vec<(Order, Vec<u8>)>>,
-        displaced: &mut HashSet<u64>,
+        missing: &mut HashSet<u64>,
         repairs: &mut ThreadRepairs,
     ) -> Result<(), Error> {
         let key = keys::replies(self.status, order);
@@ -116,7 +117,7 @@ impl Thread {
             Ok(())
         })
         .await?;
-        displaced.extend(self.comments.keys().filter(|number| !seen.contains(number)));
+        missing.extend(self.comments.keys().filter(|number| !seen.contains(number)));
         for (from, to) in [("-inf", "(0"), ("(0", "+inf")] {
             let range =
                 |key: &str| cmd("ZRANGE").arg(key).arg(from).arg(to).arg("BYSCORE").arg("LIMIT").arg(0).arg(SCORES).take();

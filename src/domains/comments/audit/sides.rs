@@ -183,8 +183,8 @@ async fn check_commented(reader: &AuditReader, author: UserId, found: &mut Findi
                 found.add_repairable(&key, "contains an invalid member", [settle.unwrap_or(remove)]);
                 continue;
             };
-            let by = authors.read::<Option<u64>>(&id).flatten();
-            if by != Some(author.0) && !reader.is_young(id.number) {
+            let stored_author = authors.read::<Option<u64>>(&id).flatten();
+            if stored_author != Some(author.0) && !reader.is_young(id.number) {
                 let settle = Remedy::SettleComment { author, comment: id };
                 found.add_repairable(&key, format!("{} is not a comment of the account", keys::comment(id)), [settle]);
             }

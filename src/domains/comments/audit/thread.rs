@@ -38,8 +38,8 @@ pub(super) struct Counts {
 }
 
 pub(super) async fn check(reader: &AuditReader, status: StatusId, found: &mut Findings) -> Result<(), Error> {
-    // Every change of a count is in the log: if the log has not moved, the read is consistent. A thread that never rests is not checked
-    // now.
+    // Every change of a number of comments is in the log: if the log has no new event, the read is consistent. A thread that changes during every
+    // read is not checked now.
     for _ in 0..MAX_READS {
         let before = last(reader, status).await?;
         let thread = Thread::read(reader, status).await?;

@@ -51,7 +51,7 @@ local function move(at, before, after)
   redis.call('ZREM', KEYS[at], before)
 end
 
--- Adds to the counts of all ancestors: this many comments by `uid`, or fewer.
+-- Adds `by` comments of `uid`, or removes them if `by` is negative, in the counts of the status and of all ancestors.
 local function add_to_counts(by, uid)
   redis.call('HINCRBY', KEYS[1], 'comments', by)
   for at = OWN_KEYS + 1, #KEYS do
@@ -69,8 +69,8 @@ local function add_to_replies(by)
   move(8, parent .. encode_key(replies - by) .. id, parent .. encode_key(replies) .. id)
 end
 
--- Removes the comment from the thread, with deleted ancestors that were kept for it alone; they are remembered as deleted. Nothing touches
--- them afterwards. ARGV 7 how long they are remembered, ms  8 how many
+-- Removes the comment from the thread, with deleted ancestors that were kept for it alone; they are remembered as deleted. The caller must not access
+-- their keys afterwards. ARGV 7 how long they are remembered, ms  8 how many
 local function remove_from_thread()
   local removed, deleted = { {}, {}, {}, {} }, {}
   local function collect(at, parent, id)

@@ -46,17 +46,17 @@ pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: CommentDra
     let status = draft.parent.status();
     match commit_comment(app, loaders, author, draft, number).await {
         // The parent was deleted or hidden since. A deleted parent stays in the thread while it has replies, and the first comment is one.
-        Err(Refusal::User(rows)) if number != fresh && rows.iter().all(|row| row.code == UserErrorCode::NotFound) => {
+        Err(Refusal::User(errors)) if number != fresh && errors.iter().all(|error| error.code == UserErrorCode::NotFound) => {
             let first = load_one_visible(loaders, CommentId { status, number }).await?;
             Ok(first.filter(|first| !first.is_placeholder()).map(|first| first.comment.id))
         }
-        Err(Refusal::User(rows)) => {
+        Err(Refusal::User(errors)) => {
             if let Some(request) = &request {
                 idempotency::release(app, author, request, number).await?;
             }
-            Err(Refusal::User(rows))
+            Err(Refusal::User(errors))
         }
-        placed => placed,
+        outcome => outcome,
     }
 }
 

@@ -41,7 +41,7 @@ pub fn decode_event(cursors: &Cursors, status: StatusId, text: &str) -> Option<T
     Some(ThreadEventId { at: u64::from_be_bytes(at.try_into().ok()?), number: u64::from_be_bytes(number.try_into().ok()?) })
 }
 
-/// The id of the list that these cursors belong to.
+/// The id of the list that cursors of events belong to.
 const fn events_id(status: StatusId) -> ListId {
     ListId { kind: b'c', owner: status.0 }
 }
@@ -59,7 +59,7 @@ pub fn channel(status: StatusId) -> String {
     store::channel(status)
 }
 
-/// Decodes a message on a channel; `None` for channels of others.
+/// Decodes a message on a channel; `None` for channels of other domains.
 pub fn decode_message(channel: &str, message: &[u8]) -> Option<ThreadEvent> {
     store::published(store::thread_of(channel)?, message)
 }

@@ -101,11 +101,11 @@ async fn purge_branch_comments(app: &App, status: StatusId) -> Result<bool, Erro
         done.clear();
     }
     let index_entries: Vec<_> = comments.iter().filter_map(|(comment, _)| Some((comment.author?, comment.id))).collect();
-    let result = begin_index_removals(app, &index_entries).await?;
+    let subtasks = begin_index_removals(app, &index_entries).await?;
     store::remove_commented(app.db(), &index_entries).await?;
     store::purge_from_branches(app.db(), event_log_params(app), &comments).await?;
     store::remove_finished_branches(app.db(), status, &done).await?;
-    result.ack(app);
+    subtasks.ack(app);
     Ok(true)
 }
 
@@ -160,13 +160,13 @@ async fn purge_status_comments(app: &App, status: StatusId, limit: usize) -> Res
     let ids: Vec<CommentId> = found.iter().map(|(id, _)| *id).collect();
     let authors = store::authors(app.db(), &ids).await?;
     let index_entries: Vec<_> = authors.into_iter().zip(&ids).filter_map(|(author, id)| Some((author?, *id))).collect();
-    let result = begin_index_removals(app, &index_entries).await?;
+    let subtasks = begin_index_removals(app, &index_entries).await?;
     store::remove_commented(app.db(), &index_entries).await?;
     store::purge_comments(app.db(), status, &found).await?;
     if found.len() < limit {
         store::purge_thread(app.db(), status).await?;
     }
-    result.ack(app);
+    subtasks.ack(app);
     Ok(found.len())
 }
 
@@ -181,9 +181,9 @@ pub async fn purge_account(app: &App, author: UserId) -> Result<bool, Error> {
     let fitting = &own[..count_within_keys(own.iter().copied())];
     let deferred: HashSet<CommentId> = own[fitting.len()..].iter().map(|comment| comment.id).collect();
     let index_entries: Vec<_> = ids.iter().filter(|id| !deferred.contains(id)).map(|id| (author, *id)).collect();
-    let result = begin_index_removals(app, &index_entries).await?;
+    let subtasks = begin_index_removals(app, &index_entries).await?;
     store::delete(app.db(), event_log_params(app), fitting, author).await?;
     store::remove_commented(app.db(), &index_entries).await?;
-    result.ack(app);
+    subtasks.ack(app);
     Ok(ids.len() == COMMENTS_PER_PASS / 2 || !deferred.is_empty())
 }

@@ -16,7 +16,7 @@ pub async fn settle(app: &App, author: UserId, id: CommentId) -> Result<(), Erro
     reconcile(app, author, id, None, exists).await.map(drop)
 }
 
-/// Repeats until the index matches the thread. Deletes the comment if the author's index is full.
+/// Changes the author's index until it matches the thread. Deletes the comment if the author's account was deleted, or if its index is full.
 pub(super) async fn reconcile(
     app: &App,
     author: UserId,
@@ -39,15 +39,15 @@ pub(super) async fn reconcile(
         } else {
             store::remove_commented(app.db(), &[(author, id)]).await?;
         }
-        let now = is_attached(app, author, id, path).await?;
-        if now == exists {
+        let exists_now = is_attached(app, author, id, path).await?;
+        if exists_now == exists {
             return Ok(result);
         }
-        exists = now;
+        exists = exists_now;
     }
 }
 
-/// Whether a comment of `author` and all of its ancestors exist. One round trip with a known path, else two.
+/// Whether a comment of `author`, its status and all of its ancestors exist. One round trip with a known path, else two.
 async fn is_attached(app: &App, author: UserId, id: CommentId, path: Option<&[u64]>) -> Result<bool, Error> {
     let path = match path {
         Some(path) => path.to_vec(),

@@ -41,9 +41,9 @@ pub(in super::super) async fn repair(
     for (id, path) in &repairs.missing_ancestors {
         has_deleted_branches |= db.call::<u64>(change(&RESTORE_PARENT, log, *id, path).arg(removal)).await? == 2;
     }
-    let mut scores: Vec<Cmd> = Vec::new();
+    let mut commands: Vec<Cmd> = Vec::new();
     for (order, member) in &repairs.nonzero_scores {
-        scores.push(cmd("ZADD").arg(keys::replies(status, *order)).arg("XX").arg(0).arg(&member[..]).take());
+        commands.push(cmd("ZADD").arg(keys::replies(status, *order)).arg("XX").arg(0).arg(&member[..]).take());
     }
     for (order, member, id) in &repairs.orphan_members {
         match id {
@@ -51,10 +51,10 @@ pub(in super::super) async fn repair(
                 let keys = [keys::replies(status, *order), keys::comment(*id)];
                 db.call::<u64>(Call::new(&REMOVE_STRAY_MEMBER, keys).arg(&member[..])).await?;
             }
-            None => scores.push(cmd("ZREM").arg(keys::replies(status, *order)).arg(&member[..]).take()),
+            None => commands.push(cmd("ZREM").arg(keys::replies(status, *order)).arg(&member[..]).take()),
         }
     }
-    db.write_many(scores).await?;
+    db.write_many(commands).await?;
     let (removed, kept): (Vec<_>, Vec<_>) = repairs.comments.iter().partition(|it| it.is_removed);
     let mut calls: Vec<Call> =
         kept.iter().map(|it| place_call(log, &it.comment, &repairs.last_event, &it.counts, &it.misplaced_members)).collect();
@@ -92,7 +92,7 @@ pub(in super::super) async fn clear_content(db: &Db, id: CommentId) -> Result<()
     db.call::<u64>(Call::new(&STRIP_COMMENT, [keys::comment(id)])).await.map(drop)
 }
 
-/// Sets the counts of votes of a comment from its votes. One script; more than a thousand votes are read in pages before.
+/// Sets the counts of votes of a comment from its votes. One script; more than a thousand votes are read in pages, before a second script.
 pub(in super::super) async fn count_votes(db: &Db, log: LogParameters, id: CommentId, path: &[u64]) -> Result<(), Error> {
     let call = |outside: [String; 4]| change(&COUNT_VOTES, log, id, path).arg(VOTES).arg(&outside[..]);
     let none = [KEEP_COUNTS, "0", "0", "0"].map(str::to_owned);

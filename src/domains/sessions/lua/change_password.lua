@@ -1,8 +1,10 @@
 -- change_password.lua - replaces the hash of a password, and moves all sessions but one from the account's list to those that end. All links end, sent or not.
--- KEYS 1 password:{uid}  2 user:{uid}  3 sessions:{uid}  4 sessions_ended:{uid}  5 email:{uid}  6 email_pending:{uid}  7 email_reset:{uid}  8 email_notices:{uid}
+-- KEYS 1 password:{uid}  2 user:{uid}  3 sessions:{uid}  4 sessions_ended:{uid}  5 email:{uid}  6 email_pending:{uid}  7 email_reset:{uid}
+--   8 email_notices:{uid}
 -- ARGV 1 the new hash  2 the new epoch of device tokens  3 absolute lifetime of a session, ms  4 id of the notice, 0 for none  5 time to live of notices, ms
 --   6 the verified hash; '' for a reset  7 the digest of the session that stays, '' for none; or of the token that resets
--- Returns 1 | 0 no such account | 2 the hash has changed since it was verified, or an address was confirmed that no message goes to | 3 the session that stays has ended, or the token was used
+-- Returns 1 | 0 no such account | 2 the hash has changed since it was verified, or an address was confirmed to which no message was
+--   prepared | 3 the session that was to stay has ended, or the token was used
 if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
 if ARGV[6] == '' then
   if redis.call('HGET', KEYS[7], 'token') ~= ARGV[7] then return 3 end

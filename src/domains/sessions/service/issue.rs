@@ -41,7 +41,7 @@ pub async fn end_all_of(app: &App, user: UserId) -> Result<Option<Vec<SessionId>
     let exists = store::begin_end_of_all(app.db(), user, app.config().session_absolute).await?;
     let ended = settle_password(app, user).await?;
     lease.ack(app);
-    // Also if no session has ended: the caller may have revoked JWTs of the account, whose sockets must close.
+    // Published also if no session has ended: the caller may have revoked JWTs of the account, whose sockets must close.
     events::publish_change_now(app, user.0).await?;
     Ok(exists.then_some(ended))
 }

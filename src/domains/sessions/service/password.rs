@@ -71,8 +71,8 @@ pub async fn change_password(app: &App, viewer: &Viewer, input: NewPassword<'_>)
     Err(Error::Overloaded.into())
 }
 
-/// Deletes the sessions that changes of the password end, and returns those that were alive, newest first. Nothing to do if none was changed. A read of the
-/// list and of its sessions, three pipelines, for each thousand of them.
+/// Deletes the sessions that changes of the password or a backend end, and returns those that were alive, newest first. One read if there are none. For each
+/// thousand of them a read of the list and one of its sessions, and three pipelines.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -85,7 +85,7 @@ pub async fn settle_password(app: &App, user: UserId) -> Result<Vec<SessionId>, 
         }
         ended.extend(live_of(app, &listed).await);
         let digests: Vec<String> = listed.into_iter().map(|(digest, _)| digest).collect();
-        // They are removed from the list last, so that after a crash the deletion and the publication are repeated.
+        // The sessions are removed from the list last, so that after a crash the deletion and the publication are repeated.
         store::delete(app.db(), &digests).await?;
         events::publish_change_now(app, user.0).await?;
         store::remove_from_ended(app.db(), user, &digests).await?;
