@@ -1,4 +1,4 @@
-//! The audit of statuses: each is in its author's profile, and counts equal the sizes of the sets.
+//! The audit of statuses: each status is in its author's profile, and counts equal the sizes of the sets.
 
 mod conversations;
 mod edits;
@@ -34,8 +34,8 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Checks statuses, both sides of likes, bookmarks and reposts, profiles, pins, tombstones, and the accounts' numbers of statuses,
-/// bookmarks and reposts.
+/// Checks statuses, their versions, conversation and index entries, both sides of likes, bookmarks and reposts, quotes, profiles, pins, tombstones, and the
+/// accounts' numbers of statuses, bookmarks and reposts.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -85,10 +85,11 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
         set: keys::markers(Mark::Repost, *id),
     };
     let accounts = entries.iter().filter_map(|entry| user_of_key(&entry.key));
-    let of_account = |id| [posts(id), marked(Mark::Bookmark, id), marked(Mark::Repost, id)];
+    let account_counts = |id| [posts(id), marked(Mark::Bookmark, id), marked(Mark::Repost, id)];
     let quotes = |id: &StatusId| StoredCount { key: keys::status(*id), field: "quotes", set: keys::quotes(*id) };
-    let of_status = |id| [likes(id), reposts(id), quotes(id)];
-    reader.check_counts(accounts.flat_map(of_account).chain(statuses.iter().flat_map(of_status)).collect(), found).await?;
+    let status_counts = |id| [likes(id), reposts(id), quotes(id)];
+    let counts: Vec<StoredCount> = accounts.flat_map(account_counts).chain(statuses.iter().flat_map(status_counts)).collect();
+    reader.check_counts(counts, found).await?;
     check_statuses(reader, &statuses, found).await?;
     conversations::check_entries(reader, entries, found).await?;
     conversations::check_deleted_with_replies(reader, &deleted_with_replies, found).await?;
@@ -130,15 +131,15 @@ pub async fn current_reposts(
     pairs: impl Iterator<Item = (UserId, StatusId)>,
 ) -> Result<HashMap<(UserId, StatusId), u64>, Error> {
     let pairs: Vec<(UserId, StatusId)> = pairs.collect();
-    let ask = |(user, status): (UserId, StatusId)| cmd("ZSCORE").arg(keys::markers(Mark::Repost, status)).arg(user.0).take();
-    let ids = reader.query(pairs.iter().copied(), ask).await?;
+    let score = |(user, status): (UserId, StatusId)| cmd("ZSCORE").arg(keys::markers(Mark::Repost, status)).arg(user.0).take();
+    let ids = reader.query(pairs.iter().copied(), score).await?;
     let command = |status| cmd("EXISTS").arg(keys::status(status)).take();
     let existing_statuses = reader.query(pairs.iter().map(|(_, status)| *status), command).await?;
     let exists = |status: &StatusId| existing_statuses.read::<u64>(status) == Some(1);
     Ok(pairs.into_iter().filter(|(_, status)| exists(status)).filter_map(|pair| Some((pair, ids.score(&pair)?))).collect())
 }
 
-/// The author and the audience list in a status's hash, if valid.
+/// The fields of a status's hash that refer to other data. An id is `None` if it is invalid.
 struct StatusRefs {
     id: StatusId,
     author: Option<UserId>,
@@ -164,7 +165,7 @@ async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Find
     quotes::check_quotes(reader, &quotes, found).await?;
     let missing_accounts = reader.missing_accounts(listings().map(|(_, author)| author)).await?;
     for (id, author) in listings() {
-        // It is in the profile, or its author was deleted.
+        // Settling adds the status to the profile, or deletes it if its author was deleted.
         let settle = [Remedy::SettleStatus { author, status: id }];
         if missing_accounts.contains(&author) {
             let remedies = settle.iter().filter(|_| !reader.is_young(id.0)).cloned();
@@ -177,7 +178,7 @@ async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Find
     Ok(())
 }
 
-/// An audience list belongs to the author of the status. It may have been deleted.
+/// Checks that the audience list of a status belongs to its author, unless the list was deleted.
 async fn check_audience_lists(reader: &AuditReader, refs: &[StatusRefs], found: &mut Findings) -> Result<(), Error> {
     let audience_lists = refs.iter().filter_map(|it| Some((it.id, it.author?, it.audience_list?)));
     let audience_lists: Vec<(StatusId, UserId, UserListId)> = audience_lists.collect();
@@ -215,7 +216,7 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
     }
 }
 
-/// The repair of a field whose correct value can be derived. An author and a message cannot be guessed. Counts become numbers here, and are counted
+/// The repair of a field whose correct value can be derived; `None` for others, such as the author and the message. A count is set to 0, and corrected
 /// afterwards.
 fn remedy_for_field(id: StatusId, field: &str, found: Option<&str>) -> Option<Remedy> {
     let value = match field {
@@ -229,16 +230,16 @@ fn remedy_for_field(id: StatusId, field: &str, found: Option<&str>) -> Option<Re
 }
 
 async fn check_tombstones(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
-    let back = reader.query(ids.iter().copied(), |id| cmd("EXISTS").arg(keys::status(id)).take()).await?;
-    let marks = reader.query(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::tombstone(id)).arg(0).arg(60).take()).await?;
+    let statuses = reader.query(ids.iter().copied(), |id| cmd("EXISTS").arg(keys::status(id)).take()).await?;
+    let texts = reader.query(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::tombstone(id)).arg(0).arg(60).take()).await?;
     for id in ids {
-        if back.read::<u64>(id) == Some(1) {
+        if statuses.read::<u64>(id) == Some(1) {
             found.add(&keys::tombstone(*id), format!("{} exists as well", keys::status(*id)));
         }
-        // It may have expired since its type was read.
-        let mark: Option<String> = marks.read(id);
-        if mark.as_deref().is_none_or(|mark| !mark.is_empty() && !conversations::is_tombstone(*id, mark)) {
-            let remedy = Remedy::SetText { key: keys::tombstone(*id), found: mark.unwrap_or_default(), value: "1".to_owned() };
+        // An empty text is no finding: the tombstone may have expired since its type was read.
+        let text: Option<String> = texts.read(id);
+        if text.as_deref().is_none_or(|text| !text.is_empty() && !conversations::is_tombstone(*id, text)) {
+            let remedy = Remedy::SetText { key: keys::tombstone(*id), found: text.unwrap_or_default(), value: "1".to_owned() };
             found.add_repairable(&keys::tombstone(*id), "is not a tombstone", [remedy]);
         }
     }
@@ -288,15 +289,15 @@ async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut 
             let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: vec![keys::status(*id)] };
             found.add_repairable(key, "there is no such status", [orphan]);
         }
-        if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| *size > set.most()) {
-            found.add_with(key, format!("holds more than {}", set.most()), size.to_string());
+        if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| *size > set.max_size()) {
+            found.add_with(key, format!("holds more than {}", set.max_size()), size.to_string());
         }
     }
     Ok(())
 }
 
-/// The accounts in the set of a status are authoritative for its likes and bookmarks: a repaired entry gets a new id there, which the account's side takes
-/// over. The scores of a profile are its members.
+/// The repairs of an entry with an invalid score. The accounts in the set of a status are authoritative for its likes, bookmarks and reposts: a repaired entry
+/// gets a new id there, which the account's side takes over. The scores of a profile and of a set of quotes are their members.
 fn remedies_for_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
     let restamp = Remedy::RestampMember { key: key.to_owned(), member };
     match set {
@@ -307,7 +308,7 @@ fn remedies_for_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
     }
 }
 
-/// A profile and pins have statuses of their account only.
+/// Checks that profiles and pins have only statuses of their account.
 async fn check_own(reader: &AuditReader, windows: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
     let ids = windows.iter().flat_map(|window| window.rows.iter().map(|row| StatusId(row.member)));
     let status_records = status_records(reader, ids).await?;

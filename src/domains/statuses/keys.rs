@@ -21,15 +21,15 @@ pub const KINDS: [&str; 13] = [
     "answered",
 ];
 
-/// HASH `id uid message posted likes comments [lat lon] [audience circle] [entities] [edited] [reposts] [quote] [quotes]` (posted in ms
-/// since the epoch). `circle` is the audience list: the stored name is older than that term. No time to live.
+/// HASH `id uid message posted likes comments [lat lon] [audience circle] [entities] [reply] [policy] [replies] [edited] [reposts] [quote] [quotes]`
+/// (posted in ms since the epoch). `circle` is the audience list: the stored name is older than that term. No time to live.
 pub fn status(id: StatusId) -> String {
     audit::id_key("status:{", id.0)
 }
 
-/// STRING `1 [parent root] [qID]`: the tombstone of a deleted status, without its author. It has the parent and the root of a reply, and the
-/// status that a quote names. Time to live: 25 hours, longer than any step may be late. The stored name is older than the function's, and stays: while
-/// servers of two versions run, both must find the tombstone.
+/// STRING `1 [parent root] [qID]`: the tombstone of a deleted status, without its author. It has the parent (0 for a root) and the root of a status in a
+/// conversation, and the status that a quote names. Time to live: 25 hours, longer than any step may be late. The stored name is older than the
+/// function's, and stays: while servers of two versions run, both must find the tombstone.
 pub fn tombstone(id: StatusId) -> String {
     format!("gone:{{{}}}", id.0)
 }
@@ -51,7 +51,7 @@ pub(super) fn liked(user: UserId) -> String {
 }
 
 /// ZSET, user id → the mark's id: the accounts that have marked a status. At most the number of accounts. Outlives its status until all these accounts have
-/// removed the status from theirs.
+/// removed the status from their sets.
 pub(super) fn markers(mark: Mark, id: StatusId) -> String {
     match mark {
         Mark::Bookmark => format!("bookmarkers:{{{}}}", id.0),

@@ -37,8 +37,8 @@
 //!
 //! **Bookmarks** are visible to the account alone: they change no count of the status, and no event reports them.
 //!
-//! **Quotes.** A status has the id of the status that it quotes, and so has its tombstone. The quoted status has the set of those that quote it; `quotes`
-//! equals its size. Whether a quoted status is shown is decided when it is read, by the rule for a repost by the author of the quote.
+//! **Quotes.** A status has the id of the status that it quotes, and so has its tombstone. The quoted status has the set of the statuses that quote it;
+//! `quotes` equals the size of the set. Whether a quoted status is shown is decided when it is read, by the rule for a repost by the author of the quote.
 //!
 //! **Reposts** are visible while the status is public and no block separates its author and the account. That is decided when they are read. The timelines,
 //! a higher layer, push them to homes and lists. The undoing of a repost is published between the commit and the removal of the account's side, so that
@@ -46,7 +46,7 @@
 //! while its reposters are removed, a thousand at a time.
 //!
 //! **Costs.** Any number of statuses with the viewer's likes and bookmarks: one pipeline. The bookmarks are one ZMSCORE in it; they are not read if the
-//! request does not select them, and if the viewer's account is cached and has none.
+//! request does not select them, or if the viewer's account is cached and has none.
 
 pub mod audit;
 mod graphql;

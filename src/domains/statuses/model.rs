@@ -91,7 +91,7 @@ impl Status {
         }
     }
 
-    /// The reference that a reply to it stores.
+    /// The reference to this status that a reply stores.
     pub fn as_parent(&self) -> ReplyRef {
         let (root, depth) = self.reply.map_or((self.id, 0), |reply| (reply.root, reply.depth));
         ReplyRef { parent: self.id, root, depth: depth + 1, parent_author: Some(self.author) }
@@ -117,7 +117,7 @@ pub enum Mark {
     Repost,
 }
 
-/// A part of what an account shows to its followers.
+/// A part of an account's profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfilePart {
     /// Its statuses.
@@ -151,7 +151,7 @@ impl Mark {
         }
     }
 
-    /// The task that settles it.
+    /// The task that settles the mark.
     pub(super) const fn task(self, user: UserId, status: StatusId) -> Task {
         match self {
             Self::Bookmark => Task::Bookmark { user, status },
@@ -171,7 +171,7 @@ pub struct Edit {
     pub number: usize,
 }
 
-/// A version of the text of a status, with its number: that of the edit that wrote it, 0 for the first version.
+/// A version of the text of a status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatusVersion {
     /// The id of the edit that wrote it; 0 for the first version.
@@ -243,13 +243,13 @@ pub struct StatusDraft {
     pub location: Option<Location>,
     /// The accounts that can see it.
     pub audience: AudienceInput,
-    /// The global id of what it replies to, as the client sent it.
+    /// The global id of the parent, as the client sent it.
     pub reply_to: Option<String>,
-    /// The parent of the reply, or the refusal.
+    /// The parent, or the user error.
     pub reply: Option<Result<ReplyRef, UserError>>,
-    /// The global id of what it quotes, as the client sent it.
+    /// The global id of the quoted status, as the client sent it.
     pub quoted: Option<String>,
-    /// The quoted status, or the refusal.
+    /// The quoted status, or the user error.
     pub quote: Option<Result<StatusId, UserError>>,
     /// Who may reply to it.
     pub reply_policy: ReplyPolicy,

@@ -83,7 +83,7 @@ pub struct NewStatus {
 }
 
 /// Writes a status (the commit) and adds it to its author's profile. A charge, the journal and two scripts; one more script and a read with
-/// an idempotency key, and a read for a text with mentions.
+/// an idempotency key, a read for a text with mentions, and more for an audience list, a reply, a quote and a text with names.
 ///
 /// A key that was used in the last 24 hours returns the same status for the same fan-out again, which changes nothing; `None` if it was
 /// deleted since.
@@ -115,7 +115,7 @@ pub async fn create(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Op
         }
         AddToProfileResult::Listed(followers, is_private) => {
             let mentioned = names.mentioned();
-            // They are on different keys, and each may be repeated.
+            // These writes are on different keys, and each may be repeated.
             let (.., entries, terms) = try_join!(
                 replies::count_reply(app, &status, parent),
                 quotes::add(app, &status),
@@ -211,16 +211,16 @@ pub enum StatusState {
     OtherAuthor,
 }
 
-/// Adds an existing status to its author's profile, and removes a status that does not exist. A read, a script and a read; repeated while the status is
-/// created or deleted concurrently.
+/// Adds an existing status to its author's profile, and removes a status that does not exist. A read, a script and two reads for an existing status, more
+/// for a quote and a text with names; repeated while the status is created or deleted concurrently.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusState, Error> {
     loop {
-        let by = store::author(app.db(), id).await?;
-        let settled = match by {
-            Some(by) if by != author => return Ok(StatusState::OtherAuthor),
+        let stored_author = store::author(app.db(), id).await?;
+        let settled = match stored_author {
+            Some(other) if other != author => return Ok(StatusState::OtherAuthor),
             Some(_) => match store::index(app.db(), author, id).await? {
                 AddToProfileResult::Listed(followers, _) => {
                     if let Some(status) = store::get(app.db(), id).await? {
@@ -243,7 +243,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusSta
                 StatusState::Deleted
             }
         };
-        if store::author(app.db(), id).await? == by {
+        if store::author(app.db(), id).await? == stored_author {
             return Ok(settled);
         }
     }
@@ -272,9 +272,9 @@ async fn delete_indexed(app: &App, author: UserId, id: StatusId) -> Result<Optio
     loop {
         let Some(pending) = indexes::begin_deletion(app, author, id).await? else { return Ok(None) };
         match store::delete(app.db(), id, author, &pending.last_edit).await? {
-            DeleteStatusResult::Deleted(was) => {
+            DeleteStatusResult::Deleted(deleted) => {
                 let written_at = pending.written_at;
-                return Ok(Some((was, pending.finish(app, author, id).await?, written_at)));
+                return Ok(Some((deleted, pending.finish(app, author, id).await?, written_at)));
             }
             DeleteStatusResult::NotFound => {
                 pending.cancel(app);
@@ -285,31 +285,31 @@ async fn delete_indexed(app: &App, author: UserId, id: StatusId) -> Result<Optio
     }
 }
 
-/// Deletes a status (the commit): it is hidden as soon as this returns. The journal, two scripts and two reads. The caller removes it from feeds and
-/// acknowledges the journal entry.
+/// Deletes a status (the commit): it is hidden as soon as this returns. The journal, two scripts, two reads and the event; more for a text with names, an
+/// edited text, a quote and a status in a conversation. The caller removes the status from feeds and acknowledges the journal entry.
 ///
 /// # Errors
 /// `NOT_FOUND` if the author has no such status, also at the second deletion.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<EntryLease> {
     let lease = journal::begin_deletion(app, Task::Status { author, status: id }).await?;
-    let Some((was, names, written_at)) = delete_indexed(app, author, id).await? else {
+    let Some((deleted, names, written_at)) = delete_indexed(app, author, id).await? else {
         lease.ack(app);
         return Err(not_found().into());
     };
-    let terms = terms::of_deletion(app, author, &was, (&names, &[id.time(), written_at])).await?;
+    let terms = terms::of_deletion(app, author, &deleted, (&names, &[id.time(), written_at])).await?;
     events::publish_deleted(app, author, id, Some(terms)).await?;
     store::unindex(app.db(), author, &[id]).await?;
-    if let Some(quoted) = was.quote {
+    if let Some(quoted) = deleted.quote {
         quotes::remove(app, &[(quoted, id)]).await?;
     }
-    if let Some(entry) = was.entry {
+    if let Some(entry) = deleted.entry {
         replies::remove_entry_of(app, author, entry).await?;
     }
     Ok(lease)
 }
 
 /// Publishes a new status, unless that was done, or the status is older than the log of events, or was deleted. Computes the terms if they
-/// are not known. One round trip, or two.
+/// are not known. One round trip; up to three more to compute the terms.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -330,8 +330,8 @@ pub async fn publish(app: &App, author: UserId, id: StatusId, known: Option<Filt
     events::publish_posted(app, author, id, terms).await
 }
 
-/// Removes deleted statuses of an author from the likes, bookmarks and reposts of all accounts, up to a thousand of each. Returns the statuses that have any left. Three
-/// round trips.
+/// Removes deleted statuses of an author from the likes, bookmarks and reposts of all accounts, up to a thousand of each. Returns the statuses that have any
+/// left. Three round trips; more for reposts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -355,10 +355,12 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
     purge_dependents: impl FnOnce(Vec<StatusId>) -> F,
 ) -> Result<bool, Error> {
     let mut ids = latest_below(app, author, u64::MAX, STATUSES_PER_PASS).await?;
-    let more = ids.len() == STATUSES_PER_PASS;
+    let is_full_pass = ids.len() == STATUSES_PER_PASS;
     // A status of another author that is in the profile by mistake is not deleted.
-    let by = store::authors(app.db(), &ids).await?;
-    let own: Vec<StatusId> = ids.iter().zip(by).filter(|(_, by)| by.is_none_or(|by| by == author)).map(|(id, _)| *id).collect();
+    let stored_authors = store::authors(app.db(), &ids).await?;
+    let pairs = ids.iter().zip(stored_authors);
+    let own: Vec<StatusId> =
+        pairs.filter(|(_, stored)| stored.is_none_or(|stored| stored == author)).map(|(id, _)| *id).collect();
     let subtasks = journal::begin_subtasks(app, own.iter().map(|id| Task::Status { author, status: *id })).await?;
     indexes::remove(app, author, &own).await?;
     store::delete_many(app.db(), author, &own).await?;
@@ -369,7 +371,7 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
     ids.retain(|id| !marked.contains(id));
     store::unindex(app.db(), author, &ids).await?;
     subtasks.ack(app);
-    Ok(more || !marked.is_empty())
+    Ok(is_full_pass || !marked.is_empty())
 }
 
 /// Removes a status from a profile if it is another author's. A read and a script.

@@ -51,13 +51,13 @@ pub(super) async fn load(
 ) -> Result<Vec<Option<MarkedStatus>>, Error> {
     let keys = ids.iter().map(|id| keys::status(*id)).collect();
     let mut unknown_likes = Vec::new();
-    let of_viewer = |cached: &[Option<Arc<Status>>]| {
+    let viewer_commands = |cached: &[Option<Arc<Status>>]| {
         let Some(viewer) = viewer else { return Vec::new() };
         unknown_likes = (0..ids.len()).filter(|at| !cached[*at].as_deref().is_some_and(is_liked_by_nobody)).collect();
         let likes = unknown_likes.iter().map(|at| cmd("ZSCORE").arg(keys::likers(ids[*at])).arg(viewer.0).take());
         likes.chain(bookmarks.command(ids)).collect()
     };
-    let (found, mut scores) = db.read_cached(since, keys, Status::read, of_viewer).await?;
+    let (found, mut scores) = db.read_cached(since, keys, Status::read, viewer_commands).await?;
     let bookmarked = scores.split_off(unknown_likes.len()).pop();
     let bookmarked = bookmarks.read(ids.len(), bookmarked)?;
     let mut liked = vec![false; ids.len()];
@@ -84,7 +84,7 @@ pub(super) fn get_cached(db: &Db, since: ReadBarrier, ids: &[StatusId], viewer: 
     db.get_cached(since, ids.iter().map(|id| keys::status(*id)), |status| viewer.is_none() || is_liked_by_nobody(status))
 }
 
-/// A status without likes needs no lookup of the viewer's.
+/// Whether a status has no likes: then the viewer's like is not looked up.
 fn is_liked_by_nobody(status: &Status) -> bool {
     status.likes == 0
 }
@@ -171,19 +171,19 @@ pub(super) enum DeleteStatusResult {
 
 /// Deletes a status of `author` with this field of its last edit: the commit.
 pub(super) async fn delete(db: &Db, id: StatusId, author: UserId, last_edit: &str) -> Result<DeleteStatusResult, Error> {
-    let was = db.call::<Vec<Option<String>>>(delete_call(id, author, Some(last_edit))).await?;
-    if was.len() == 1 {
+    let fields = db.call::<Vec<Option<String>>>(delete_call(id, author, Some(last_edit))).await?;
+    if fields.len() == 1 {
         return Ok(DeleteStatusResult::Edited);
     }
-    let mut was = was.into_iter();
-    let Some(message) = was.next() else { return Ok(DeleteStatusResult::NotFound) };
-    let mut degrees = || was.next().flatten().and_then(|text| text.parse().ok());
+    let mut fields = fields.into_iter();
+    let Some(message) = fields.next() else { return Ok(DeleteStatusResult::NotFound) };
+    let mut degrees = || fields.next().flatten().and_then(|text| text.parse().ok());
     let location = degrees().zip(degrees()).map(|(latitude, longitude)| Location { latitude, longitude });
-    let audience = audience_of(&[was.next().flatten(), was.next().flatten()]);
-    let tombstone = was.next().flatten().unwrap_or_default();
+    let audience = audience_of(&[fields.next().flatten(), fields.next().flatten()]);
+    let tombstone = fields.next().flatten().unwrap_or_default();
     let (entry, quote) = (DeletedEntry::parse(id, &tombstone), quotes::parse_tombstone(&tombstone));
     let message = message.unwrap_or_default();
-    let entities = was.next().flatten().and_then(|record| TextEntities::parse(&record)).unwrap_or_default();
+    let entities = fields.next().flatten().and_then(|record| TextEntities::parse(&record)).unwrap_or_default();
     Ok(DeleteStatusResult::Deleted(DeletedStatus { message, entities, location, audience, entry, quote }))
 }
 
@@ -232,9 +232,9 @@ pub(super) async fn set_audience(
 /// The audience of a status of `author`; `None` if there is no such status. One command, not from the cache.
 pub(super) async fn audience(db: &Db, id: StatusId, author: UserId) -> Result<Option<StoredAudience>, Error> {
     let fields = cmd("HMGET").arg(keys::status(id)).arg(&["uid", "audience", "circle"]).take();
-    let (by, kind, list): (Option<u64>, Option<String>, Option<String>) = db.read(fields).await?;
+    let (stored_author, kind, list): (Option<u64>, Option<String>, Option<String>) = db.read(fields).await?;
     let texts = [kind, list];
-    Ok((by == Some(author.0)).then(|| StoredAudience { audience: audience_of(&texts), texts }))
+    Ok((stored_author == Some(author.0)).then(|| StoredAudience { audience: audience_of(&texts), texts }))
 }
 
 fn delete_call(id: StatusId, author: UserId, last_edit: Option<&str>) -> Call {
@@ -331,9 +331,9 @@ pub(super) async fn remove_liked(db: &Db, likes: &[(UserId, StatusId)]) -> Resul
     db.write_many(likes.iter().map(command).collect()).await.map(drop)
 }
 
-/// Up to `each` likers of each deleted status. A status that exists returns none. One pipeline.
-pub(super) async fn remaining_likers(db: &Db, ids: &[StatusId], each: usize) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
-    members::list_remaining(db, ids, keys::likers, each).await
+/// Up to `limit` likers of each deleted status; none of a status that exists. One pipeline.
+pub(super) async fn remaining_likers(db: &Db, ids: &[StatusId], limit: usize) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
+    members::list_remaining(db, ids, keys::likers, limit).await
 }
 
 /// Removes likers of deleted statuses. One pipeline; nothing for none.
@@ -424,7 +424,7 @@ impl StatusBulkCommands {
         command
     }
 
-    /// The statuses that an account likes, with the likes' ids: the other side of [`Self::likers`].
+    /// A status that an account likes, with the like's id: the other side of [`Self::likers`].
     pub(super) fn liked(user: UserId, id: StatusId, like: u64) -> Cmd {
         cmd("ZADD").arg(keys::liked(user)).arg(like).arg(id.0).take()
     }

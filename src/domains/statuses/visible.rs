@@ -116,11 +116,11 @@ async fn load_authors(
 }
 
 fn with_authors(found: Vec<Option<ViewedStatus>>, authors: &[Author]) -> Vec<Option<ViewedStatus>> {
-    let by = |seen: ViewedStatus| {
+    let with_author = |seen: ViewedStatus| {
         let author = authors.binary_search_by_key(&seen.status.author, |(id, _)| *id).ok()?;
         Some(ViewedStatus { author: Some(authors.get(author)?.1.clone()?), ..seen })
     };
-    found.into_iter().map(|seen| seen.and_then(by)).collect()
+    found.into_iter().map(|seen| seen.and_then(with_author)).collect()
 }
 
 /// Loads the viewer's memberships in the audience lists of statuses: the lists of other authors that have the viewer as a member. One pipeline; none
@@ -133,8 +133,8 @@ async fn load_memberships(
     padding: Option<AudienceList>,
 ) -> Result<HashSet<AudienceList>, Error> {
     let Some(viewer) = loaders.audience_lists.fetcher().viewer else { return Ok(HashSet::new()) };
-    let of_others = found.iter().flatten().filter_map(audience_list_of).filter(|list| list.owner != viewer);
-    let mut lists: Vec<AudienceList> = of_others.collect();
+    let foreign = found.iter().flatten().filter_map(audience_list_of).filter(|list| list.owner != viewer);
+    let mut lists: Vec<AudienceList> = foreign.collect();
     if lists.is_empty() {
         lists.extend(padding);
     }
@@ -156,7 +156,7 @@ fn audience_list_of(seen: &ViewedStatus) -> Option<AudienceList> {
 
 /// The properties of a status that the policy needs.
 pub fn facts(seen: &ViewedStatus) -> StatusFacts {
-    // A status without its author is shown to nobody else.
+    // A status whose author is not loaded counts as one of a private account.
     let is_private = seen.author.as_ref().is_none_or(|author| author.is_private);
     StatusFacts {
         author: seen.status.author,

@@ -1,9 +1,9 @@
 //! The queue of changes of the index of subscriptions (`index.rs`). Changes of feeds go before changes of filters, so that a subscription to a home
 //! timeline does not wait for the filters of other clients. Within each kind the accounts and addresses take turns, one bounded step each.
 //!
-//! **Bounds.** The waiting changes of an account or address concern its open filters, which are bounded (`--filter-entries`), the indexed
-//! filters that nobody uses any more, and filters that ended before they were indexed: some 250 bytes each; up to [`STEP`] of the last kind
-//! are skipped in one step.
+//! **Bounds.** The waiting changes of an account or address concern its open filters, which are bounded (`--filter-entries`), indexed
+//! filters without subscriptions, and filters that ended before they were indexed: about 250 bytes each. One step skips up to [`STEP`] filters of the
+//! last kind.
 
 use super::index::{Index, STEP};
 use super::index_change::{IndexChange, Owner};
@@ -13,7 +13,7 @@ use std::collections::{HashMap, VecDeque};
 /// Steps for feeds in a row while filters wait. One step for a filter follows, so filters get at least a ninth of the steps.
 const FEEDS_IN_A_ROW: usize = 8;
 
-/// The changes that wait.
+/// The queue of changes that wait to be applied to the index.
 #[derive(Default)]
 pub(super) struct ChangeQueue {
     feeds: FairQueue,
@@ -27,7 +27,7 @@ impl ChangeQueue {
         self.queue_for(&change).add(change, VecDeque::push_back);
     }
 
-    /// Returns a change that was made in part to the front of its owner's queue.
+    /// Puts a partly applied change back at the front of its owner's queue.
     pub(super) fn put_back(&mut self, change: IndexChange) {
         self.queue_for(&change).add(change, VecDeque::push_front);
     }

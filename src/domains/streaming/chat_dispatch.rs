@@ -1,4 +1,4 @@
-//! The dispatch of events of chats. An event finds its subscriptions by the members of the chat that are connected to this process: no
+//! The dispatch of events of chats. The subscriptions of an event are found by the members of its chat that are connected to this process: no
 //! subscription is compared. One task reads the members, for many events in one pipeline, and dispatches the events in the order of the log.
 
 use super::envelope::Envelope;
@@ -15,15 +15,15 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio::task::yield_now;
 
-/// Events that wait for the task. The hub's task waits while there are more.
-const WAITING: usize = 1_024;
-/// Events whose recipients are read in one pipeline.
+/// Maximum number of events that wait for the task. While the queue is full, the listener waits.
+const QUEUE_LENGTH: usize = 1_024;
+/// Maximum number of events whose recipients are read in one pipeline.
 const BATCH: usize = 64;
 
 /// An event to dispatch.
 pub(super) struct ChatDelivery {
     envelope: Arc<Envelope<Event, LogPosition>>,
-    /// The newest subscription when the event was published to this process: later ones have read it.
+    /// The number of the newest subscription when the dispatch of the event began: later subscriptions have read the event.
     last: u64,
 }
 
@@ -33,7 +33,7 @@ impl ChatDelivery {
     }
 }
 
-/// The events of the chats of one account. Held by its subscriptions.
+/// The interest in the chats of one account, shared by the account's subscriptions.
 pub(super) struct ChatInterest {
     hub: Hub,
     viewer: UserId,
@@ -83,7 +83,7 @@ impl Hub {
             state.subscribe(events::typing_channel);
         }
         if state.chat_deliveries.is_none() {
-            let (sender, deliveries) = mpsc::channel(WAITING);
+            let (sender, deliveries) = mpsc::channel(QUEUE_LENGTH);
             state.chat_deliveries = Some(sender);
             tokio::spawn(dispatch_all(app.clone(), self.clone(), deliveries));
         }
@@ -97,12 +97,12 @@ impl Hub {
     pub(super) async fn deliver_to_chat(&self, delivery: ChatDelivery) {
         let deliveries = self.state().chat_deliveries.clone();
         if let Some(deliveries) = deliveries {
-            // The task ends with the process.
+            // Sending fails only when the process ends: the task ends with it.
             drop(deliveries.send(delivery).await);
         }
     }
 
-    /// Dispatches that a member is typing, which is not in the log.
+    /// Dispatches an event of typing, which is not in the log.
     pub(super) async fn dispatch_typing(&self, event: Event) {
         let delivery = {
             let state = self.state();

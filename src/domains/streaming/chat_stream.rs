@@ -1,4 +1,4 @@
-//! The events of the chats of one account. An event with several rows becomes one event for each; a cursor may be between two of them.
+//! The events of the chats of one account. An event with several rows becomes one event for each row; a cursor may be between two rows.
 
 use super::chat_dispatch::ChatInterest;
 use super::envelope::Envelope;
@@ -55,7 +55,7 @@ impl ChatStream {
         }
     }
 
-    /// The next row of an event with several.
+    /// Returns the next of the pending rows that the client has not been shown, as an event; `None` if there is none.
     fn next_row(&mut self) -> Option<OutgoingEvent> {
         loop {
             let rows = self.rows.as_mut()?;
@@ -102,7 +102,7 @@ impl ChatStream {
 /// An event that was read, with its chat.
 type ChatLogEvent = (ChatId, ChatEvent, Arc<ChatEnvelope>);
 
-/// Leaves only the last event about the positions of each member: it shows the newest.
+/// Keeps only the last event about the positions of each member, since an event shows the newest positions.
 fn without_earlier_positions(mut events: Vec<ChatLogEvent>) -> Vec<ChatLogEvent> {
     let mut members = HashSet::new();
     events.reverse();
@@ -144,7 +144,7 @@ impl EventSource for ChatStream {
                 });
                 self.next_row()
             }
-            // It is not in the log: its cursor is that of the event before.
+            // An event of typing is not in the log: its cursor is that of the event before it.
             ChatEvent::Typing(_) => Some(self.outgoing(OutgoingEventKind::Chat(chat, event), Some(next.id))),
             _ => {
                 self.resume_point.advance_to(&next.position_after);

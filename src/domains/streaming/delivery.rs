@@ -1,6 +1,6 @@
 //! Dispatching: an event goes to the matching subscriptions, a gap goes to all, in steps between which the hub's lock is free.
 //!
-//! Only the hub's task dispatches, one event after another. The hub's position moves before the first step: a subscription that joins
+//! Only the listener dispatches, one event after another. The hub's position moves before the first step: a subscription that joins
 //! between two steps has read the event or must read it. A subscription that leaves is not in the next step.
 
 use super::chat_dispatch::ChatDelivery;
@@ -23,12 +23,12 @@ pub(super) struct Delivery {
     interests: Option<Vec<InterestId>>,
     /// The last subscription that was served.
     served: SubscriberId,
-    /// The newest subscription when the delivery began.
+    /// The number of the newest subscription when the delivery began.
     last: u64,
 }
 
 impl Delivery {
-    /// Begins to dispatch an event, unless it was dispatched before. `None` if no subscription matches.
+    /// Begins to dispatch an event. `None` if the event was dispatched before, and if no subscription matches it.
     pub(super) fn begin(state: &mut HubState, event: Event) -> Option<Self> {
         let (term_hasher, position) = (state.term_hasher?, state.position.as_mut()?);
         if position.covers(&event) {
@@ -78,8 +78,8 @@ impl Hub {
         }
     }
 
-    /// Dispatches a received event if `before`, the previous event, was dispatched; `false` if it does not follow: events were missed, or
-    /// it was read already, or Redis has lost events and starts again.
+    /// Dispatches a received event if `before`, the previous event, is the last dispatched one. Returns `false` if it is not: events were missed, or the
+    /// received event was read already, or Redis has lost events and starts again. Returns `true` without subscriptions.
     pub(super) async fn dispatch(&self, event: Event, before: EventId) -> bool {
         let (delivery, is_handled) = {
             let mut state = self.state();
@@ -91,7 +91,7 @@ impl Hub {
         is_handled
     }
 
-    /// Dispatches events that were read from the log; `false` if they were read in another epoch.
+    /// Dispatches events that were read from the log; `false` if they were read in an earlier epoch.
     pub(super) async fn dispatch_all(&self, events: Vec<Event>, epoch: u64) -> bool {
         for (at, event) in events.into_iter().enumerate() {
             if at % STEP == STEP - 1 {
@@ -109,7 +109,7 @@ impl Hub {
         true
     }
 
-    /// Dispatches a gap to all subscriptions: events up to `position` are missing. Nothing is dispatched if the epoch has changed since.
+    /// Dispatches a gap to all subscriptions: events up to `position` are missing. Dispatches nothing if the epoch has changed.
     pub(super) async fn dispatch_gap(&self, reason: GapReason, position: LogPosition, epoch: u64) {
         let last = {
             let mut state = self.state();
@@ -219,7 +219,7 @@ mod tests {
             self.all.push(TestSubscription { authors, interest, joined: None, position, received: Vec::new(), from });
         }
 
-        /// Runs the next step of the hub's task; `false` if there is nothing to do.
+        /// Runs the next step of the listener; `false` if there is nothing to do.
         fn listen(&mut self) -> bool {
             if let Some(delivery) = &mut self.delivery {
                 if !delivery.step(&self.hub) {

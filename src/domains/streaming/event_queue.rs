@@ -1,4 +1,4 @@
-//! The queue of dispatched events of one subscription. It is bounded, so a slow client costs no more than others.
+//! The queue of dispatched events of one subscription. The queue is bounded, so a slow client costs no more memory than others.
 
 use super::envelope::Envelope;
 use super::model::GapReason;
@@ -23,12 +23,12 @@ pub(super) enum QueueItem<E, P> {
 /// A bounded queue with one reader.
 pub(super) struct EventQueue<E, P> {
     items: Mutex<VecDeque<QueueItem<E, P>>>,
-    more: Notify,
+    pushed: Notify,
 }
 
 impl<E, P> Default for EventQueue<E, P> {
     fn default() -> Self {
-        Self { items: Mutex::default(), more: Notify::new() }
+        Self { items: Mutex::default(), pushed: Notify::new() }
     }
 }
 
@@ -42,19 +42,19 @@ impl<E, P: Clone> EventQueue<E, P> {
             items.push_back(QueueItem::Event(event));
         }
         drop(items);
-        self.more.notify_one();
+        self.pushed.notify_one();
     }
 
     /// Replaces the queue by a gap.
     pub(super) fn replace_with_gap(&self, reason: GapReason, position: P) {
         *self.items.lock().unwrap_or_else(PoisonError::into_inner) = VecDeque::from([QueueItem::Gap(reason, position)]);
-        self.more.notify_one();
+        self.pushed.notify_one();
     }
 
     /// Appends the end of the stream.
     pub(super) fn end(&self) {
         self.items.lock().unwrap_or_else(PoisonError::into_inner).push_back(QueueItem::End);
-        self.more.notify_one();
+        self.pushed.notify_one();
     }
 
     /// Waits for the next element.
@@ -70,7 +70,7 @@ impl<E, P: Clone> EventQueue<E, P> {
             };
             match next {
                 Some(item) => return item,
-                None => self.more.notified().await,
+                None => self.pushed.notified().await,
             }
         }
     }

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Events that are read at once from each log.
+/// Maximum number of events that are read at once from a shard of the log, or from the log of a thread.
 pub(super) const PAGE: usize = 500;
 /// The delay before a read of Redis is retried after an error.
 pub(crate) const RETRY_DELAY: Duration = Duration::from_millis(100);
@@ -24,7 +24,7 @@ pub(super) async fn wait_to_retry(error: Error) -> bool {
     true
 }
 
-/// The log and the queue of a subscription: implemented for streams of statuses and for threads.
+/// The log and the queue of a subscription: implemented for streams of statuses, of threads and of chats.
 pub(super) trait EventSource: Send {
     /// An event of the log.
     type Event: Send + Sync;
@@ -34,7 +34,7 @@ pub(super) trait EventSource: Send {
     /// Events that were read and not sent yet.
     fn pending(&mut self) -> &mut VecDeque<Arc<Envelope<Self::Event, Self::Position>>>;
 
-    /// The queue of dispatched events; `None` before the subscription has joined the hub.
+    /// The queue of dispatched events; `None` before the subscription has joined the hub or the thread's channel.
     fn queue(&self) -> Option<&EventQueue<Self::Event, Self::Position>>;
 
     /// Whether an event was read before the subscription joined the hub.
@@ -46,7 +46,7 @@ pub(super) trait EventSource: Send {
     /// Advances past a gap, and returns the event that announces the gap.
     fn skip_gap(&mut self, reason: GapReason, position: Self::Position) -> OutgoingEvent;
 
-    /// Reads the next events, or joins the hub where there are none. Returns a gap where the next events have expired or were lost.
+    /// Reads the next events; at the end of the log, joins the hub or the thread's channel. Returns a gap if the next events have expired or were lost.
     fn read_log(&mut self) -> impl Future<Output = Result<Option<(GapReason, Self::Position)>, Error>> + Send;
 }
 

@@ -21,10 +21,10 @@ type SourceTerms = Arc<[SourceTerm]>;
 pub(super) struct FeedSources {
     interest: InterestId,
     feed: Feed,
-    /// The client whose feed it is.
+    /// The account that owns the feed.
     owner: Owner,
     hub: Hub,
-    /// Locked before the hub where both are locked.
+    /// Locked before the hub's state where both are locked.
     current: Mutex<CurrentSources>,
     _watch: ChannelWatch,
 }
@@ -34,8 +34,8 @@ struct CurrentSources {
     /// Sources whose reposts the feed does not show.
     without_reposts: Arc<[u64]>,
     /// The version of the sources (how often they have changed) when they were read; `None` before the first read.
-    edges: Option<u64>,
-    /// Whether the index has them.
+    version: Option<u64>,
+    /// Receives whether the index has all of the terms.
     indexed: IndexedReceiver,
 }
 
@@ -44,7 +44,7 @@ impl Default for CurrentSources {
         Self {
             terms: Arc::default(),
             without_reposts: Arc::default(),
-            edges: None,
+            version: None,
             indexed: watch::Sender::new(true).subscribe(),
         }
     }
@@ -85,8 +85,8 @@ impl FeedSources {
     }
 
     /// The version of the sources when they were read.
-    pub(super) fn edges(&self) -> Option<u64> {
-        self.sources().edges
+    pub(super) fn version(&self) -> Option<u64> {
+        self.sources().version
     }
 
     /// The number of sources; `None` until the index has them.
@@ -102,13 +102,13 @@ impl FeedSources {
 
     /// Replaces the sources by newly read ones, unless they are older than the current ones. The difference is computed outside of the
     /// locks.
-    fn set(&self, terms: &SourceTerms, without_reposts: &Arc<[u64]>, edges: u64) {
+    fn set(&self, terms: &SourceTerms, without_reposts: &Arc<[u64]>, version: u64) {
         loop {
             let before = self.sources().terms.clone();
             let (added, removed) = (difference(terms, &before), difference(&before, terms));
             let mut sources = self.sources();
             // Reads may finish out of order. A deleted owner has version 0.
-            if edges > 0 && sources.edges.is_some_and(|stored| stored > edges) {
+            if version > 0 && sources.version.is_some_and(|stored| stored > version) {
                 return;
             }
             if Arc::ptr_eq(&sources.terms, &before) {
@@ -116,7 +116,7 @@ impl FeedSources {
                 drop(self.hub.enqueue(&mut state, IndexChange::remove_sources(self.owner, self.interest, removed)));
                 let indexed = self.hub.enqueue(&mut state, IndexChange::add_sources(self.owner, self.interest, added));
                 let without_reposts = without_reposts.clone();
-                *sources = CurrentSources { terms: terms.clone(), without_reposts, edges: Some(edges), indexed };
+                *sources = CurrentSources { terms: terms.clone(), without_reposts, version: Some(version), indexed };
                 return;
             }
         }
@@ -136,7 +136,7 @@ impl Drop for FeedSources {
 }
 
 impl Hub {
-    /// Returns the sources of a feed of `owner`, shared by all of its subscriptions. Two round trips for the first.
+    /// Returns the sources of a feed of `owner`, shared by all of its subscriptions. The first subscription reads them, at the cost of [`Hub::load`].
     pub(super) async fn sources(
         &self,
         app: &App,
@@ -147,8 +147,8 @@ impl Hub {
         // Watched first, so that changes during the read are noticed.
         let watch = self.watch(app, term_hasher, feed.tag());
         let sources = self.find_feed(feed, owner, watch);
-        // Another request may be about to read them. Without this read, the feed would have no sources until then.
-        if sources.edges().is_none() {
+        // Another request may be about to read the sources. Without this read, the feed would have no sources until then.
+        if sources.version().is_none() {
             self.load(app, term_hasher, &sources).await?;
         }
         Ok(sources)
@@ -170,14 +170,13 @@ impl Hub {
         sources
     }
 
-    /// Reads the sources of a feed again. Returns when the index has them.
+    /// Reads the sources of a feed again. Returns when the index has them. Three round trips for a home, two for a list.
     pub(super) async fn load(&self, app: &App, term_hasher: TermHasher, sources: &FeedSources) -> Result<(), Error> {
-        // Read after the version: a choice that is made in between has a later version.
-        let (mut authors, edges) = timelines::sources_and_version(app, sources.feed).await?;
-        // Read after the version: later ones are read again.
+        let (mut authors, version) = timelines::sources_and_version(app, sources.feed).await?;
+        // Read after the version: a change in between has a later version, so the sources are read again.
         let tags = timelines::tags(app, sources.feed).await?;
         let hidden = timelines::hidden_reposters(app, sources.feed).await?;
-        if edges == 0 && matches!(sources.feed, Feed::List(_)) {
+        if version == 0 && matches!(sources.feed, Feed::List(_)) {
             // The list was deleted, or never had members; members that are left are about to be removed.
             authors.clear();
         }
@@ -185,7 +184,7 @@ impl Hub {
         let tags = tags.iter().map(|tag| (TermKind::Name, term_hasher.tag(tag.name())));
         let terms: Vec<SourceTerm> = sorted(authors.chain(tags));
         let hidden: Vec<u64> = sorted(hidden.into_iter().map(|account| term_hasher.author(account)));
-        sources.set(&terms.into(), &hidden.into(), edges);
+        sources.set(&terms.into(), &hidden.into(), version);
         wait(sources.indexed()).await;
         Ok(())
     }
@@ -205,14 +204,14 @@ fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     values
 }
 
-/// The elements of one sorted list that are not in another.
-fn difference<T: Copy + Ord>(one: &[T], other: &[T]) -> Vec<T> {
+/// The elements of a sorted list that are not in another sorted list.
+fn difference<T: Copy + Ord>(list: &[T], other: &[T]) -> Vec<T> {
     let mut rest = other.iter().peekable();
     let is_new = |term: &&T| {
         while rest.next_if(|next| next.cmp(term) == Ordering::Less).is_some() {}
         rest.peek() != Some(term)
     };
-    one.iter().filter(is_new).copied().collect()
+    list.iter().filter(is_new).copied().collect()
 }
 
 #[cfg(test)]
@@ -221,14 +220,14 @@ mod tests {
 
     #[test]
     fn the_difference_of_sorted_lists() {
-        for (one, other, expected) in [
+        for (list, other, expected) in [
             (&[1, 3, 5][..], &[3][..], &[1, 5][..]),
             (&[1, 2], &[1, 2], &[]),
             (&[], &[1], &[]),
             (&[1, 9], &[], &[1, 9]),
             (&[4], &[1, 2, 3, 5], &[4]),
         ] {
-            assert_eq!(difference(one, other), expected, "{one:?} without {other:?}");
+            assert_eq!(difference(list, other), expected, "{list:?} without {other:?}");
         }
     }
 }

@@ -69,12 +69,13 @@ impl Filter {
                     || terms.all_words().any(|word| mentions.binary_search(&word).is_ok())
             }
             Self::Locations(areas) => terms.location.is_some_and(|location| areas.iter().any(|area| area.contains(location))),
-            Self::Name(name, other_than) => terms.names.binary_search(name).is_ok() && Some(terms.author) != *other_than,
+            Self::Name(name, excluded) => terms.names.binary_search(name).is_ok() && Some(terms.author) != *excluded,
         }
     }
 
     /// Whether the filter, which matches an edit, matches only the text before the edit: then this is the status's last event in the stream. Always `false`
-    /// for a tag and for mentions: a deletion has the names of the texts before and after edits, so their streams still receive it.
+    /// for samples and locations, which do not depend on the text, and for tags and mentions: a deletion has the names of the texts before and after edits,
+    /// so their streams still receive the deletion.
     pub(super) fn is_left_by(&self, event: &Event) -> bool {
         let terms = &event.terms;
         match self {
@@ -153,7 +154,7 @@ impl Filter {
                     phrase.iter().for_each(|word| number((*word).into()));
                 }
             }
-            // The hashes of mentioned accounts are not needed: they are of the same accounts as the authors.
+            // The hashes of mentioned accounts are not needed: the mentioned accounts are the same accounts as the authors.
             Self::Follow(authors, mentions, _) => {
                 [2, authors.len() as u64].into_iter().for_each(&mut number);
                 authors.iter().copied().for_each(&mut number);
@@ -163,15 +164,15 @@ impl Filter {
                 number(3);
                 areas.iter().flat_map(BoundingBox::bits).for_each(number);
             }
-            Self::Name(name, other_than) => {
-                [4, *name, u64::from(other_than.is_some()), other_than.unwrap_or_default()].into_iter().for_each(number);
+            Self::Name(name, excluded) => {
+                [4, *name, u64::from(excluded.is_some()), excluded.unwrap_or_default()].into_iter().for_each(number);
             }
         }
         hasher.finalize().into()
     }
 }
 
-/// The number of the segment of the ring that contains a position. The positions of a segment share an index entry.
+/// The number of the segment of the ring that contains a position.
 pub(super) const fn ring_segment_of(position: u64) -> u64 {
     position / RING_SEGMENT
 }
@@ -271,13 +272,14 @@ mod tests {
         ] {
             let arc = RingArc { start, length };
             let terms: Vec<u64> = Filter::Sample(arc).entries().iter().map(|entry| entry.term).collect();
-            let each_once: BTreeSet<_> = terms.iter().collect();
-            assert_eq!(each_once.len(), terms.len(), "{start} {length}");
+            let distinct: BTreeSet<_> = terms.iter().collect();
+            assert_eq!(distinct.len(), terms.len(), "{start} {length}");
             let is_found =
                 |position: u64| terms == [MATCH_ALL] || (terms.contains(&ring_segment_of(position)) && arc.contains(position));
             let found = (0..SAMPLE_RING).filter(|position| is_found(*position)).count() as u64;
-            let held = (0..SAMPLE_RING).filter(|position| (position + SAMPLE_RING - start) % SAMPLE_RING < length).count() as u64;
-            assert_eq!((found, held), (length, length), "{start} {length}");
+            let on_arc =
+                (0..SAMPLE_RING).filter(|position| (position + SAMPLE_RING - start) % SAMPLE_RING < length).count() as u64;
+            assert_eq!((found, on_arc), (length, length), "{start} {length}");
         }
     }
 

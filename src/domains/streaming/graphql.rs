@@ -43,7 +43,7 @@ pub(super) enum StatusEvent {
     StatusReposted(StatusReposted),
     /// A repost was undone.
     RepostUndone(RepostUndone),
-    /// A status or a comment was deleted.
+    /// A status was deleted.
     StatusDeleted(StatusDeleted),
     /// Events are missing.
     StreamGap(StreamGap),
@@ -125,7 +125,7 @@ impl RepostUndone {
 
     /// Id of the account that had reposted the status.
     async fn reposted_by_id(&self) -> ID {
-        self.1.by.global().into()
+        self.1.reposter.global().into()
     }
 }
 
@@ -169,7 +169,7 @@ impl StatusEvent {
             EventContent::Posted(seen) => Some(Self::StatusPosted(StatusPosted(cursor, seen))),
             EventContent::Edited(seen) => Some(Self::StatusEdited(StatusEdited(cursor, seen))),
             EventContent::Deleted(id) => Some(Self::StatusDeleted(StatusDeleted(cursor, id))),
-            EventContent::Reposted(seen, repost, by) => Some(Self::StatusReposted(StatusReposted(cursor, seen, repost, by))),
+            EventContent::Reposted(seen, repost, user) => Some(Self::StatusReposted(StatusReposted(cursor, seen, repost, user))),
             EventContent::RepostUndone(repost) => Some(Self::RepostUndone(RepostUndone(cursor, repost))),
             EventContent::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
             EventContent::Comment(..) | EventContent::CommentDeleted(..) | EventContent::Chat(_) => None,
@@ -192,7 +192,7 @@ pub(super) enum CommentEvent {
     CommentAdded(CommentAdded),
     /// A comment was edited.
     CommentEdited(CommentEdited),
-    /// A status or a comment was deleted.
+    /// A comment was deleted.
     CommentDeleted(CommentDeleted),
     /// Votes on a comment changed.
     CommentVoted(CommentVoted),
@@ -276,10 +276,11 @@ impl CommentEvent {
     }
 }
 
-/// The events that a run of a subscription resolves: none while it starts, those that the renderer sends afterwards.
+/// Returns the events that a run of a subscription resolves. A render run resolves the events that it receives. A setup run opens the subscription with `open`
+/// and resolves no events.
 async fn events<T: Send + 'static>(
     ctx: &Context<'_>,
-    follow: impl Future<Output = std::result::Result<SubscriptionStream, Error>>,
+    open: impl Future<Output = std::result::Result<SubscriptionStream, Error>>,
     present: fn(HydratedEvent) -> Option<T>,
 ) -> Result<BoxStream<'static, T>> {
     if let Some(rendering) = ctx.data_opt::<RenderRun>() {
@@ -289,7 +290,7 @@ async fn events<T: Send + 'static>(
         });
         return Ok(events.filter_map(move |shown| ready(present(shown))).boxed());
     }
-    ctx.data::<SetupRun>()?.hand_over(follow.await?);
+    ctx.data::<SetupRun>()?.hand_over(open.await?);
     Ok(stream::pending().boxed())
 }
 

@@ -1,4 +1,4 @@
-//! Grids over the earth, by whose cells boxes are found.
+//! Grids over the earth. The index finds boxes by their cells.
 
 use super::model::BoundingBox;
 use std::collections::BTreeSet;

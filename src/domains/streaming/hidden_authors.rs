@@ -48,7 +48,7 @@ impl HiddenAuthors {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the relations again. One pipeline, and one for every 10,000 accounts that block the viewer.
+    /// Reads the relations again. One pipeline; one more for every 10,000 accounts that block the viewer.
     pub(super) async fn load(&self, app: &App, term_hasher: TermHasher) -> Result<(), Error> {
         // One read after the other, so that the last one is the newest.
         let _loading = self.loading.lock().await;
@@ -70,7 +70,8 @@ impl Drop for HiddenAuthors {
 }
 
 impl Hub {
-    /// Returns the authors that are hidden from a viewer, shared by all subscriptions of the viewer. One round trip for the first.
+    /// Returns the authors that are hidden from a viewer, shared by all subscriptions of the viewer. The first subscription reads them, at the cost of
+    /// [`HiddenAuthors::load`].
     pub(super) async fn hidden_authors(
         &self,
         app: &App,
@@ -96,10 +97,10 @@ impl Hub {
     /// Returns the hidden authors of a viewer, which may not have been read yet.
     fn find_hidden(&self, viewer: UserId, watch: ChannelWatch) -> Arc<HiddenAuthors> {
         let mut state = self.state();
-        let known = state.hidden.get(&viewer.0).and_then(Weak::upgrade);
-        if let Some(known) = known {
+        let existing = state.hidden.get(&viewer.0).and_then(Weak::upgrade);
+        if let Some(hidden) = existing {
             drop(state);
-            return known;
+            return hidden;
         }
         let hidden = Arc::new(HiddenAuthors {
             viewer,

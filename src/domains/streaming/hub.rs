@@ -37,24 +37,25 @@ pub(super) struct HubState {
     last_interest: InterestId,
     pub(super) subscribers: BTreeMap<SubscriberId, Arc<StatusQueue>>,
     pub(super) index: Index,
-    /// Changes of the index that wait to be made.
+    /// Changes of the index that wait to be applied.
     pub(super) changes: ChangeQueue,
-    /// Whether a task makes them.
+    /// Whether a task applies `changes`.
     pub(super) has_indexer: bool,
     /// The filters with subscriptions, by the digest of their content.
     pub(super) interests: BTreeMap<FilterDigest, Weak<FilterInterest>>,
+    /// The sources of feeds with subscriptions, by the id of the feed's owner or list.
     pub(super) feeds: BTreeMap<u64, Weak<FeedSources>>,
     /// The authors that are hidden from viewers with subscriptions, by the viewer's id.
     pub(super) hidden: BTreeMap<u64, Weak<HiddenAuthors>>,
-    /// The accounts that subscribe to their chats.
+    /// The interests of the accounts that subscribe to their chats.
     pub(super) chats: BTreeMap<UserId, (InterestId, Weak<ChatInterest>)>,
-    /// The task that dispatches events of chats.
+    /// The queue of the task that dispatches events of chats.
     pub(super) chat_deliveries: Option<mpsc::Sender<ChatDelivery>>,
     /// Channels that are watched: the number of watchers, and a counter of messages.
     watched: HashMap<String, (usize, watch::Sender<u64>)>,
-    /// The last event of each shard that was dispatched; `None` without subscriptions.
+    /// The last dispatched event of each shard; `None` without subscriptions.
     pub(super) position: Option<LogPosition>,
-    /// Counts the starts of dispatching: events that were read in an earlier epoch are not dispatched in this one.
+    /// Counts the starts of dispatching: events that were read in an earlier epoch are not dispatched.
     pub(super) epoch: u64,
     shards: usize,
 }
@@ -99,7 +100,8 @@ impl HubState {
     }
 }
 
-/// Takes the next queues of subscriptions to any of `interests`, at most [`STEP`].
+/// Takes the next queues of subscriptions to any of `interests`, at most [`STEP`], up to the subscription with the number `last`. `interests` are in descending
+/// order, and lose those that have been served.
 pub(super) fn next_queues(
     state: &HubState,
     interests: &mut Vec<InterestId>,
@@ -124,7 +126,7 @@ pub(super) fn next_queues(
     queues
 }
 
-/// A subscription that has joined the hub. Dropping it leaves the hub.
+/// A subscription that has joined the hub. Dropping the value ends the subscription.
 pub(super) struct HubSubscription {
     hub: Hub,
     pub(super) id: SubscriberId,
@@ -144,7 +146,7 @@ impl Drop for HubSubscription {
     }
 }
 
-/// Waits for messages on a channel.
+/// A watch of a channel. Dropping it unsubscribes.
 pub(super) struct ChannelWatch {
     hub: Hub,
     channel: String,
@@ -214,7 +216,7 @@ impl Hub {
         self.try_subscribe(interest, after)
     }
 
-    /// Subscribes, if the interest is indexed.
+    /// Subscribes as [`Self::subscribe`], without waiting; `None` also if the interest is not indexed yet.
     pub(super) fn try_subscribe(&self, interest: &Interest, after: &LogPosition) -> Option<HubSubscription> {
         if !*interest.indexed().borrow() {
             return None;
@@ -225,7 +227,7 @@ impl Hub {
             Some(_) => {}
             None => {
                 state.subscribe(events::channel);
-                // The first check after the start finds what was published meanwhile.
+                // The listener reads the log after the channels are subscribed, and finds events that are published until then.
                 state.position = Some(after.clone());
                 state.epoch += 1;
             }
@@ -244,8 +246,8 @@ impl Hub {
     /// The number of sources of a feed with subscriptions, by the id of its owner or list; `None` without subscriptions or while the index
     /// changes. For tests.
     pub fn sources_of(&self, id: u64) -> Option<usize> {
-        let audience = self.state().feeds.get(&id).and_then(Weak::upgrade)?;
-        audience.count()
+        let sources = self.state().feeds.get(&id).and_then(Weak::upgrade)?;
+        sources.count()
     }
 
     /// Whether there are no subscriptions, watches and pending changes. For tests.

@@ -1,6 +1,6 @@
-//! The inverted index: finds the interests that an event may match, by the words, the author, the sample and the location of its status.
+//! The inverted index: finds the interests that an event may match, by the words, names, author, sample and location of its status.
 //!
-//! An interest is what one or more subscriptions wait for: a filter, or a feed. The index holds an interest once, however many
+//! An interest is the condition by which one or more subscriptions receive events: a filter, or a feed. The index holds an interest once, however many
 //! subscriptions share it. Its sets are ordered by term and interest: adding or removing an entry costs the logarithm of their size,
 //! however many other interests have the same term, and no operation rehashes all of them. Work that grows (a filter of 5,000 logins, a
 //! word that 10,000 filters contain) is done in steps of at most [`STEP`] entries; the caller releases the lock between two of them.
@@ -15,9 +15,10 @@ use std::sync::Arc;
 /// Maximum number of entries that are added, removed or compared in one step.
 pub(super) const STEP: usize = 256;
 
-/// The number of kinds.
+/// The number of kinds of terms.
 const KINDS: usize = 5;
-/// The entries of all interests.
+
+/// The inverted index: the entries of all interests.
 #[derive(Default)]
 pub(super) struct Index {
     /// By kind of term.
@@ -37,12 +38,12 @@ impl Index {
         self.postings[entry.kind as usize].remove(&Posting { term: entry.term, interest, part: entry.part });
     }
 
-    /// Sets the filter of an interest, which decides about candidates.
+    /// Sets the filter of an interest. The filter decides whether an event that an entry finds matches.
     pub(super) fn set_filter(&mut self, interest: InterestId, filter: Arc<Filter>) {
         self.filters.insert(interest, filter);
     }
 
-    /// Whether the index has the filter of an interest: from the first entry that is added to the last that is removed.
+    /// Whether the index has the filter of an interest: `true` from before the first entry is added until the last one is removed.
     pub(super) fn has_filter(&self, interest: InterestId) -> bool {
         self.filters.contains_key(&interest)
     }
@@ -69,20 +70,20 @@ pub(super) struct IndexSearch {
     lookups: Vec<(TermKind, u64)>,
     /// The last compared candidate of the current lookup.
     resume_after: Option<(InterestId, u32)>,
-    /// The interests that were found; some twice.
+    /// The interests that were found, possibly with duplicates.
     pub(super) found: Vec<InterestId>,
 }
 
 impl IndexSearch {
-    /// A search that has not begun.
+    /// Creates a search that has not begun.
     pub(super) fn new(term_hasher: &TermHasher, event: &Event) -> Self {
         if event.chat.is_some() {
-            // It finds its subscriptions by the members of the chat.
+            // `chat_dispatch` finds the subscriptions, by the members of the chat.
             return Self { lookups: Vec::new(), resume_after: None, found: Vec::new() };
         }
         let terms = &event.terms;
         if let Some(details) = &event.repost {
-            // Feeds alone receive it: those with the account, or with one of the accounts, as a source.
+            // Only feeds receive events of reposts: those that have the account, or one of the accounts, as a source.
             let accounts = match &**details {
                 RepostDetails::Repost { .. } => std::slice::from_ref(&terms.author),
                 RepostDetails::Change { accounts, .. } => accounts,

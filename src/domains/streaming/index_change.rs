@@ -1,4 +1,4 @@
-//! A change of the index: an interest is added or removed, or the sources of a feed change. It is made in parts.
+//! A change of the index: an interest is added or removed, or the sources of a feed change. A change is applied in parts.
 
 use super::filter::Filter;
 use super::index::{Index, STEP};
@@ -7,7 +7,7 @@ use crate::platform::rates::Subject;
 use std::sync::{Arc, Weak};
 use tokio::sync::watch;
 
-/// Whether a change has been made. The last change of an interest represents all of them.
+/// Receives whether a change has been made. Changes of an interest are made in order, so the receiver of the last one is sufficient for all of them.
 pub(super) type IndexedReceiver = watch::Receiver<bool>;
 
 /// The client for which a change is made: an account, or an address without a session; `None` if both are unknown.
@@ -70,8 +70,8 @@ impl IndexChange {
         matches!(self.content, ChangeContent::Sources(_))
     }
 
-    /// Begins or continues the change; `false` when there is nothing to do. Bounded work, under the lock. The index has the filter from
-    /// here on, so that the end of the interest can test whether there is something to remove.
+    /// Begins or continues the change; `false` if there is nothing to do. Bounded work, under the lock. The index has the filter from
+    /// here on, so that the end of the interest can test whether the index has entries to remove.
     pub(super) fn begin(&mut self, index: &mut Index) -> bool {
         let ChangeContent::NewFilter(filter) = &self.content else { return true };
         let Some(filter) = filter.upgrade() else { return false };
@@ -80,7 +80,7 @@ impl IndexChange {
         true
     }
 
-    /// Takes the next entries, and whether they are the last. The first call does work that grows with the change, without the lock.
+    /// Takes the next entries, and returns whether they are the last. The first call does work that grows with the change, so it is called without the lock.
     pub(super) fn take(&mut self) -> (Vec<IndexEntry>, bool) {
         let content = &self.content;
         let rest = self.rest.get_or_insert_with(|| content.entries().into_iter());
@@ -110,11 +110,11 @@ impl IndexChange {
 
 impl ChangeContent {
     fn entries(&self) -> Vec<IndexEntry> {
-        let of_source = |(kind, term): &SourceTerm| IndexEntry { kind: *kind, term: *term, part: 0 };
+        let source_entry = |(kind, term): &SourceTerm| IndexEntry { kind: *kind, term: *term, part: 0 };
         match self {
             Self::NewFilter(_) => Vec::new(),
             Self::Filter(filter) => filter.entries(),
-            Self::Sources(sources) => sources.iter().map(of_source).collect(),
+            Self::Sources(sources) => sources.iter().map(source_entry).collect(),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The task that changes the index. It works in bounded steps, so that a large filter holds neither the hub's lock nor a thread of the
-//! runtime. Changes of one account or address are made in the order in which they were enqueued; `change_queue` decides whose change comes
-//! next. A subscription joins when its interest is indexed, and leaves before its interest is removed.
+//! runtime. Changes of one account or address are made in the order in which they were enqueued, feeds before filters; `change_queue` decides whose
+//! change comes next. A subscription joins when its interest is indexed, and leaves before its interest is removed.
 
 use super::hub::{Hub, HubState};
 use super::index_change::{IndexChange, IndexedReceiver};
 use tokio::runtime::Handle;
 
 impl Hub {
-    /// Enqueues a change after the earlier changes of its owner. Nothing more is done under the lock.
+    /// Enqueues a change after the owner's earlier changes of the same kind, and starts the indexer if none runs. Nothing more is done under the lock.
     pub(super) fn enqueue(&self, state: &mut HubState, change: IndexChange) -> IndexedReceiver {
         let indexed = change.indexed();
         state.changes.push(change);
@@ -38,7 +38,7 @@ impl Indexer {
         }
     }
 
-    /// Makes the next part of a change; `false` when none waits.
+    /// Makes the next part of a change; `false` if no change waits.
     pub(super) fn step(&self) -> bool {
         let mut change = match self.next() {
             (Some(change), _) => change,
@@ -78,10 +78,10 @@ mod tests {
 
     const ADA: Option<Subject> = Some(Subject::Account(UserId(1)));
     const BOB: Option<Subject> = Some(Subject::Account(UserId(2)));
-    /// The number of steps that adding a [`large`] filter takes.
+    /// The number of steps that adding a [`large_filter`] takes.
     const STEPS: usize = 5;
 
-    fn large(number: u64) -> Filter {
+    fn large_filter(number: u64) -> Filter {
         let from = number * 10_000;
         Filter::Follow((from..from + (STEPS * STEP) as u64).collect(), Vec::new(), Vec::new())
     }
@@ -102,14 +102,14 @@ mod tests {
     }
 
     /// Enqueues many filters of one client.
-    fn many(hub: &Hub) -> Vec<Arc<FilterInterest>> {
-        (0..100).map(|number| hub.interest(ADA, large(number))).collect()
+    fn enqueue_filters(hub: &Hub) -> Vec<Arc<FilterInterest>> {
+        (0..100).map(|number| hub.interest(ADA, large_filter(number))).collect()
     }
 
     #[test]
     fn sources_of_a_feed_are_indexed_before_queued_filters() {
         let hub = Hub::default();
-        let filters = many(&hub);
+        let filters = enqueue_filters(&hub);
         Indexer::new(hub.clone()).step();
         let feed = add_authors(&hub, BOB, 2 * STEP as u64);
         assert_eq!(steps_until(&hub, &feed), 2);
@@ -119,8 +119,8 @@ mod tests {
     #[test]
     fn a_client_does_not_wait_until_all_filters_of_another_are_indexed() {
         let hub = Hub::default();
-        let filters = many(&hub);
-        let own = [hub.interest(BOB, large(200)), hub.interest(BOB, large(201))];
+        let filters = enqueue_filters(&hub);
+        let own = [hub.interest(BOB, large_filter(200)), hub.interest(BOB, large_filter(201))];
         // One step of the other client goes before each step of this one.
         assert_eq!(steps_until(&hub, &own[0].indexed()), 2 * STEPS);
         assert_eq!(steps_until(&hub, &own[1].indexed()), 2 * STEPS, "a client's own filters are indexed in order");
@@ -130,32 +130,32 @@ mod tests {
     #[test]
     fn feeds_of_different_owners_are_indexed_in_turn() {
         let hub = Hub::default();
-        let waits: Vec<IndexedReceiver> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
+        let receivers: Vec<IndexedReceiver> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
         let own = add_authors(&hub, BOB, 1);
         assert_eq!(steps_until(&hub, &own), 2);
-        drop(waits);
+        drop(receivers);
     }
 
     #[test]
     fn a_filter_is_indexed_while_feeds_change_continuously() {
         let hub = Hub::default();
-        let waits: Vec<IndexedReceiver> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
-        let filter = hub.interest(BOB, large(0));
+        let receivers: Vec<IndexedReceiver> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
+        let filter = hub.interest(BOB, large_filter(0));
         let steps = steps_until(&hub, &filter.indexed());
         assert!(steps <= 9 * STEPS, "{steps}");
-        drop(waits);
+        drop(receivers);
     }
 
     #[test]
     fn a_filter_that_ends_in_the_queue_is_never_indexed() {
         let hub = Hub::default();
-        drop(many(&hub));
+        drop(enqueue_filters(&hub));
         assert_eq!(hub.state().changes.len(), 100, "a dropped filter enqueues no removal");
         let indexer = Indexer::new(hub.clone());
         assert!(!indexer.step(), "one step skips all of them");
         assert!(hub.is_idle());
         // A filter that ends half-way is removed.
-        let filter = hub.interest(ADA, large(0));
+        let filter = hub.interest(ADA, large_filter(0));
         indexer.step();
         drop(filter);
         while indexer.step() {}

@@ -1,4 +1,4 @@
-//! Interests: the sets of statuses that subscriptions receive, or the chats of an account.
+//! Interests: the conditions by which subscriptions receive events.
 
 use super::chat_dispatch::ChatInterest;
 use super::feed_sources::FeedSources;
@@ -9,7 +9,7 @@ use super::posting::InterestId;
 use crate::platform::events::{Event, RepostDetails, TermHasher};
 use std::sync::{Arc, Weak};
 
-/// The events that a subscription receives.
+/// The condition by which a subscription receives events.
 #[derive(Clone)]
 pub(super) enum Interest {
     /// Statuses and reposts by the sources of a feed.
@@ -72,7 +72,8 @@ impl Interest {
     }
 }
 
-/// A filter that subscriptions use. Subscriptions with equal filters share one value. When the last of them drops it, it is removed from the index.
+/// A filter that subscriptions use. Subscriptions with equal filters share one value. When the last subscription drops the value, the filter is removed from
+/// the index.
 pub(super) struct FilterInterest {
     hub: Hub,
     id: InterestId,
@@ -95,7 +96,7 @@ pub(super) type FilterDigest = [u8; 32];
 
 impl Hub {
     /// Returns the interest for a filter that `owner` uses: the existing one of an equal filter, or a new one. A new interest is added to the index in
-    /// the background; [`Interest::indexed`] returns a receiver of when that is done.
+    /// the background; the receiver that [`Interest::indexed`] returns shows when that is done.
     pub(super) fn interest(&self, owner: Owner, filter: Filter) -> Arc<FilterInterest> {
         // Work that depends on the size of the filter is done before the lock is taken.
         let (digest, filter) = (filter.digest(), Arc::new(filter));

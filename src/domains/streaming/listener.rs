@@ -23,7 +23,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 /// The interval at which the log is checked for missed events.
 const CHECK_INTERVAL: Duration = Duration::from_secs(10);
-/// Feeds whose sources are read concurrently.
+/// Maximum number of feeds or viewers that are reloaded concurrently.
 const CONCURRENCY: usize = 50;
 /// Maximum number of events of each shard, and of accounts and lists, that are read at once.
 const PAGE: usize = 1_000;
@@ -122,8 +122,8 @@ impl Listener {
         }
     }
 
-    /// Reloads the sources and the hidden authors of one page of stale accounts and lists. The page stays stale if a read fails. Three round trips at most, and
-    /// one for each feed and each viewer that has changed.
+    /// Reloads the sources and the hidden authors of one page of stale accounts and lists. The page stays stale if a read fails. At most three round trips, and
+    /// the reads of each feed and each viewer that has changed.
     async fn refresh(&mut self) -> Result<(), Error> {
         let page = self.stale_page();
         self.refresh_sources(&page.sources).await?;
@@ -137,11 +137,11 @@ impl Listener {
 
     async fn refresh_sources(&self, all: &[Arc<FeedSources>]) -> Result<(), Error> {
         let feeds: Vec<Feed> = all.iter().map(|sources| sources.feed()).collect();
-        let edges = timelines::source_versions(&self.app, &feeds).await?;
-        let changed = |(sources, edges): &(&Arc<FeedSources>, u64)| sources.edges() != Some(*edges);
-        let changed: Vec<_> = all.iter().zip(edges).filter(changed).map(|(sources, _)| sources).collect();
-        for some in changed.chunks(CONCURRENCY) {
-            try_join_all(some.iter().map(|sources| self.hub.load(&self.app, self.term_hasher, sources))).await?;
+        let versions = timelines::source_versions(&self.app, &feeds).await?;
+        let is_changed = |(sources, version): &(&Arc<FeedSources>, u64)| sources.version() != Some(*version);
+        let changed: Vec<_> = all.iter().zip(versions).filter(is_changed).map(|(sources, _)| sources).collect();
+        for chunk in changed.chunks(CONCURRENCY) {
+            try_join_all(chunk.iter().map(|sources| self.hub.load(&self.app, self.term_hasher, sources))).await?;
         }
         Ok(())
     }
@@ -149,10 +149,10 @@ impl Listener {
     async fn refresh_hidden(&self, all: &[Arc<HiddenAuthors>]) -> Result<(), Error> {
         let viewers: Vec<UserId> = all.iter().map(|hidden| hidden.viewer()).collect();
         let versions = relations::versions(&self.app, &viewers).await?;
-        let changed = |(hidden, version): &(&Arc<HiddenAuthors>, u64)| hidden.version() != Some(*version);
-        let changed: Vec<_> = all.iter().zip(versions).filter(changed).map(|(hidden, _)| hidden).collect();
-        for some in changed.chunks(CONCURRENCY) {
-            try_join_all(some.iter().map(|hidden| hidden.load(&self.app, self.term_hasher))).await?;
+        let is_changed = |(hidden, version): &(&Arc<HiddenAuthors>, u64)| hidden.version() != Some(*version);
+        let changed: Vec<_> = all.iter().zip(versions).filter(is_changed).map(|(hidden, _)| hidden).collect();
+        for chunk in changed.chunks(CONCURRENCY) {
+            try_join_all(chunk.iter().map(|hidden| hidden.load(&self.app, self.term_hasher))).await?;
         }
         Ok(())
     }

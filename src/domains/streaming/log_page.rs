@@ -11,7 +11,7 @@ use crate::platform::events::{Event, LogPosition, ReadResult};
 pub(super) enum LogPage {
     /// The next events of all shards, in the order of their ids; empty at the end of the log.
     Events(Vec<Event>),
-    /// The next events have expired or were lost; the end of the log.
+    /// The next events have expired or were lost: the reason, and the end of the log.
     Gap(GapReason, LogPosition),
 }
 

@@ -9,7 +9,7 @@
 //! content and on its recipients, not on the number of other subscriptions.
 //!
 //! **Interests.** An interest is the condition by which a subscription receives events: a filter of the public stream, or the sources of a feed. Equal
-//! filters share one interest, found by the digest of their content. The index holds each interest once, and lists its subscribers separately, so
+//! filters share one interest, found by the digest of their content. The index holds each interest once, and the hub lists its subscribers separately, so
 //! subscribing and unsubscribing cost the same for every interest. The hub's lock is held only for a bounded amount of work. A background task adds
 //! interests to the index and removes them in bounded steps (`indexer`): feeds before filters, and within each kind the accounts and
 //! addresses in round-robin order (`change_queue`). An event is dispatched in bounded steps, too (`delivery`). A subscription joins the hub
@@ -17,15 +17,15 @@
 //! So it may join between any two steps. It leaves in one step; its interest is removed later.
 //!
 //! **Resuming.** A subscription first reads the log from its cursor up to the events that the hub has not dispatched yet. Then it joins the
-//! hub, and skips events that it has read already: no event is missed, and none is received twice. Each message has the id of the event before it, by which
-//! the hub finds that a message was lost. Then it reads the log; it also checks the log every ten seconds. If the next event has expired or was lost,
-//! subscribers receive a gap.
+//! hub, and skips events that it has read already: no event is missed, and none is received twice. Each message has the id of the event before it. If the hub
+//! has not dispatched that event, a message was lost, and the hub reads the log. The hub also checks the log every ten seconds. If the next event has expired
+//! or was lost, subscribers receive a gap.
 //!
 //! **Threads** have a log each. While a thread has subscribers, one reader in each process reads the log when an event is published, and
-//! dispatches the events to all of them. Cursors work in the same way. The subscriptions complete when the status is deleted. One of them
-//! completes as well when its viewer can no longer see the status, since a block hides it or its author has become private: it watches the changes of
-//! both. A viewer with blocks may receive placeholders for comments that other viewers can read: so events are rendered for each such viewer alone
-//! (`thread_viewer`).
+//! dispatches the events to all of them. Cursors work in the same way. The subscriptions complete when the status is deleted. A subscription also
+//! completes when its viewer can no longer see the status, for instance because of a block or because the author has become private: it watches the
+//! changes that can hide the status. A viewer with blocks may receive placeholders for comments that other viewers can read, so events are rendered
+//! for each such viewer alone (`thread_viewer`).
 //!
 //! **Visibility** is checked when a response is rendered: the status and its author must exist. A rendered response is reused for half a
 //! second, so a deleted status is sent no longer than that. Whether the author is still a source of the feed is checked for each
@@ -39,7 +39,7 @@
 //! between two of them, it may send the change twice. Sources whose reposts the viewer has turned off need no read; the other rules read ([`service`]).
 //!
 //! **Chats.** The log has references to rows and other changes of chats. An event is dispatched to those members of its chat that are connected to this
-//! process (`chat_dispatch`); a subscription that reads a page of the log looks up of which of its chats the viewer is a member. The objects of an event are
+//! process (`chat_dispatch`); a subscription that reads a page of the log looks up whether the viewer is a member of its chats. The objects of an event are
 //! read when it is delivered, for each viewer and by the rules of queries, so that leaving, removal and blocks end the delivery at once. Events of typing are
 //! published on a channel of their own, and are in no log.
 //!

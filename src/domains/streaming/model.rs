@@ -20,7 +20,7 @@ pub struct OutgoingEvent {
     pub(crate) author: Option<u64>,
     /// The hashes of the tags and mentions of the status.
     pub(crate) names: Vec<u64>,
-    /// The restriction of an event that not all matching subscriptions receive; `None` if all do.
+    /// Decides which of the matching subscriptions receive a deletion; `None` if all do.
     pub(crate) restriction: Option<Restriction>,
     /// Whether the event is of the public stream, which has statuses of public accounts only.
     pub(crate) requires_public: bool,
@@ -28,7 +28,7 @@ pub struct OutgoingEvent {
     pub(crate) envelope_id: Option<u64>,
 }
 
-/// The restriction of the deletion of a status that was not public, or is not public any more: which subscribers receive it.
+/// The restriction of an event: which subscribers receive the deletion of a status that was not public, or is not public any more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Restriction {
     /// The audience before the event.
@@ -81,8 +81,8 @@ pub struct StatusRepost {
     pub id: u64,
     /// The status.
     pub status: StatusId,
-    /// The account.
-    pub by: UserId,
+    /// The account that has reposted the status.
+    pub reposter: UserId,
 }
 
 /// An event with its objects, as the viewer may see them.

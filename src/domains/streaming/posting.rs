@@ -16,7 +16,7 @@ pub(super) enum TermKind {
     Sample,
     /// A cell of a grid over the earth.
     Cell,
-    /// A tag or a mentioned login by which statuses are indexed.
+    /// A tag or a mentioned account by which statuses are indexed.
     Name,
 }
 
@@ -28,7 +28,7 @@ pub(super) const MATCH_ALL: u64 = u64::MAX;
 pub(super) struct IndexEntry {
     pub(super) kind: TermKind,
     pub(super) term: u64,
-    /// The part of the filter that it belongs to: the number of a phrase or of a box.
+    /// The part of the filter that the entry belongs to: the number of a phrase or of a box; 0 for other filters.
     pub(super) part: u32,
 }
 

@@ -1,4 +1,5 @@
-//! The recipients of the deletion of a status that was not public, or that is not public any more: those who could see it before, and cannot now.
+//! The recipients of events that not all matching subscriptions receive: deletions of statuses that were not public, or are not public any more (those who
+//! could see the status before and cannot now receive them), reposts and replies.
 
 use super::event_source::wait_to_retry;
 use super::model::{OutgoingEvent, OutgoingEventKind, Restriction, StatusRepost};
@@ -16,8 +17,9 @@ use crate::domains::timelines::{FeedRow, service as timelines};
 use crate::platform::events::EventAudience;
 use crate::platform::journal::Feed;
 
-/// Whether a subscriber receives an event; `None` if what decides it is stored in an invalid form. Retries until Redis responds. At most three round trips; none for an event without a restriction, and for the
-/// deletion of a public status. The stream of a tag (`is_tag`) loses a status that is not public any more, whether the viewer can still see it or not.
+/// Whether a subscriber receives an event; `None` if a stored object that decides this is invalid. Retries until Redis responds. A few round trips; none for
+/// events without a restriction and for the deletion of a public status. The stream of a tag (`is_tag`) loses a status that is not public any more, whether the
+/// viewer can still see the status or not.
 pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &OutgoingEvent, is_tag: bool) -> Option<bool> {
     let (Some(restriction), OutgoingEventKind::Deleted(status)) = (event.restriction, event.kind) else { return Some(true) };
     if restriction.before.is_public() && (is_tag || !restriction.is_narrowed) {
@@ -36,8 +38,8 @@ pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &Outgoin
     }
 }
 
-/// The author of a status, and what it replies to; `None` if it replies to nothing or was deleted. Retries until Redis responds. No round trip for a
-/// cached status.
+/// The author of a reply, and its parent; `None` if the status is no reply, was deleted or is stored in an invalid form. Retries until Redis responds. No
+/// round trip for a cached status.
 pub(super) async fn reply_of(app: &App, id: StatusId) -> Option<(UserId, ReplyRef)> {
     loop {
         match statuses::reply_of(app, id).await {
@@ -51,8 +53,8 @@ pub(super) async fn reply_of(app: &App, id: StatusId) -> Option<(UserId, ReplyRe
     }
 }
 
-/// Whether the feed of a viewer shows a repost, or has shown one that was undone; `None` if what decides it is stored in an invalid form. Retries until Redis
-/// responds.
+/// Whether the feed of a viewer shows a repost, or would show it if it had not been undone; `None` if a stored object that decides this is invalid. Retries
+/// until Redis responds.
 pub(super) async fn receives_repost(
     app: &App,
     viewer: Option<&Viewer>,
@@ -60,7 +62,7 @@ pub(super) async fn receives_repost(
     repost: StatusRepost,
     exists: bool,
 ) -> Option<bool> {
-    let row = FeedRow { position: repost.id, status: repost.status, reposter: Some(repost.by) };
+    let row = FeedRow { position: repost.id, status: repost.status, reposter: Some(repost.reposter) };
     loop {
         let request = Request::new(app.clone(), viewer.cloned(), None, None);
         match timelines::receives_repost(&request.loaders(), feed, row, exists).await {
@@ -75,7 +77,12 @@ pub(super) async fn receives_repost(
 }
 
 /// Whether the status was delivered to the viewer before the event, and the viewer cannot see it now.
-async fn has_lost_access(loaders: &Loaders, restriction: Restriction, status: StatusId, of_public: bool) -> Result<bool, Error> {
+async fn has_lost_access(
+    loaders: &Loaders,
+    restriction: Restriction,
+    status: StatusId,
+    requires_public: bool,
+) -> Result<bool, Error> {
     let Restriction { before, is_narrowed } = restriction;
     let is_in_audience_list = match before.audience.list() {
         Some(list) => loaders.audience_lists.load(AudienceList { owner: before.author, list }).await?,
@@ -83,7 +90,7 @@ async fn has_lost_access(loaders: &Loaders, restriction: Restriction, status: St
     };
     let facts = facts_of(before, is_in_audience_list);
     let was_delivered = policy::can_deliver(relations::load_relationship(loaders, before.author).await?, facts);
-    if !was_delivered || (of_public && !facts.is_public()) {
+    if !was_delivered || (requires_public && !facts.is_public()) {
         return Ok(false);
     }
     Ok(!is_narrowed || statuses::load_visible(loaders, [status]).await?.pop().flatten().is_none())

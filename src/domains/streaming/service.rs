@@ -37,8 +37,9 @@ mod credential_end;
 
 pub use credential_end::wait_for_credential_end;
 
-/// Opens the events of the viewer's home, after a cursor or from now on, in the order of the log, each once. Never ends. One or two round
-/// trips, one more for a sync cursor. A subscription that has missed events reads only these from the log.
+/// Opens the events of the viewer's home, after a cursor or from now on, in the order of the log, each once. Never ends. One round trip without a
+/// cursor or for a sync cursor; the first subscription of a viewer also reads the sources and the hidden authors. A subscription that has missed
+/// events reads only these from the log.
 ///
 /// # Errors
 /// `UNAUTHENTICATED`; `BAD_USER_INPUT` for a cursor that is forged or of another stream.
@@ -187,8 +188,8 @@ pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Resu
     Ok(SubscriptionStream::Thread(stream, viewer))
 }
 
-/// Opens the events of the viewer's chats, after a cursor or from now on: those of each chat in order, each row once. Never ends. One or two round trips.
-/// A subscription that has missed events reads only these from the log, and of which chats the viewer is a member.
+/// Opens the events of the viewer's chats, after a cursor or from now on: those of each chat in order, each row once. Never ends. One round trip without a
+/// cursor. A subscription that has missed events reads only these from the log, and whether the viewer is a member of their chats.
 ///
 /// # Errors
 /// `UNAUTHENTICATED`; `BAD_USER_INPUT` for a cursor that is forged or of another stream.
@@ -221,7 +222,7 @@ pub fn thread_subscribers(app: &App, status: StatusId) -> usize {
     app.extension::<ThreadChannels>().subscriber_count(status)
 }
 
-/// Loads the objects of an event, as the viewer may see them now; `None` for deleted or hidden objects, a gap for one that is stored in an invalid form.
+/// Loads the objects of an event, as the viewer may see them now; `None` for deleted or hidden objects, a gap for an object that is stored in an invalid form.
 /// Retries until Redis responds, since each event is sent once. Two round trips, three for a comment.
 pub(super) async fn hydrate(request: &Request, event: &OutgoingEvent) -> Option<HydratedEvent> {
     let content = loop {
@@ -255,8 +256,8 @@ async fn load_content(request: &Request, event: &OutgoingEvent) -> Result<Option
             }
         },
         OutgoingEventKind::Reposted(repost) => {
-            let (seen, by) = try_join!(load_status(&loaders, repost.status, event), loaders.users.load(repost.by))?;
-            seen.zip(by).map(|(seen, by)| EventContent::Reposted(seen, repost, by))
+            let (seen, reposter) = try_join!(load_status(&loaders, repost.status, event), loaders.users.load(repost.reposter))?;
+            seen.zip(reposter).map(|(seen, reposter)| EventContent::Reposted(seen, repost, reposter))
         }
         OutgoingEventKind::RepostUndone(repost) => Some(EventContent::RepostUndone(repost)),
         OutgoingEventKind::Chat(chat, event) => {

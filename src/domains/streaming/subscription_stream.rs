@@ -1,4 +1,4 @@
-//! The events of one subscription: it reads what it has missed, then waits for what the hub dispatches.
+//! The events of one subscription: it reads missed events from the log, then waits for events that the hub dispatches.
 
 use super::chat_stream::ChatStream;
 use super::envelope::Envelope;
@@ -51,7 +51,7 @@ impl SubscriptionStream {
         }
     }
 
-    /// Whether `viewer`, who has this subscription, receives an event that not all subscribers receive; `None` if what decides it is stored in an invalid form.
+    /// Whether `viewer`, who has this subscription, receives an event that not all subscribers receive; `None` if a stored object that decides this is invalid.
     pub async fn receives(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> Option<bool> {
         match self {
             Self::Statuses(stream) => {
@@ -101,7 +101,7 @@ pub struct StatusStream {
     pub(super) subscription: Option<HubSubscription>,
     /// Events that were read and not sent yet.
     pub(super) pending: VecDeque<Arc<StatusEnvelope>>,
-    /// The last changes that were sent because of reposts: a status with many reposts has an event for every thousand of them.
+    /// The last changes that were sent because of reposts, each once: a change of a status with many reposts has an event for every thousand of them.
     pub(super) sent_via: VecDeque<(StatusId, EventKind, u64)>,
 }
 
@@ -167,17 +167,17 @@ impl EventSource for StatusStream {
 }
 
 impl StatusStream {
-    fn outgoing(&self, kind: OutgoingEventKind, of: Option<&StatusEnvelope>) -> OutgoingEvent {
+    fn outgoing(&self, kind: OutgoingEventKind, envelope: Option<&StatusEnvelope>) -> OutgoingEvent {
         let cursor = self.resume_point.encode(&self.cursors, self.list);
         let requires_public = self.interest.is_public();
         OutgoingEvent {
             cursor,
             kind,
-            author: of.map(|it| self.source_of(&it.event)),
-            names: of.map(|it| it.event.terms.names.clone()).unwrap_or_default(),
-            restriction: of.and_then(|it| restriction(&it.event)),
+            author: envelope.map(|it| self.source_of(&it.event)),
+            names: envelope.map(|it| it.event.terms.names.clone()).unwrap_or_default(),
+            restriction: envelope.and_then(|it| restriction(&it.event)),
             requires_public,
-            envelope_id: of.map(|it| it.id),
+            envelope_id: envelope.map(|it| it.id),
         }
     }
 
@@ -191,7 +191,9 @@ impl StatusStream {
             return None;
         }
         let repost = match event.repost.as_deref() {
-            Some(RepostDetails::Repost { status: of, by }) => Some(StatusRepost { id: status.0, status: *of, by: *by }),
+            Some(RepostDetails::Repost { status: reposted, by }) => {
+                Some(StatusRepost { id: status.0, status: *reposted, reposter: *by })
+            }
             Some(RepostDetails::Change { .. }) | None => None,
         };
         let kind = match kind {
@@ -243,7 +245,7 @@ impl StatusStream {
         true
     }
 
-    /// Whether the feed of this subscription shows a repost, or has shown one that was undone. A few round trips, after the rules that need none.
+    /// Whether the feed of this subscription shows a repost, or would show one that was undone. A few round trips.
     async fn shows_repost(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> Option<bool> {
         let (repost, exists) = match event.kind {
             OutgoingEventKind::Reposted(repost) => (repost, true),
@@ -254,7 +256,7 @@ impl StatusStream {
         recipients::receives_repost(&self.app, viewer, sources.feed(), repost, exists).await
     }
 
-    /// Whether statuses of an author, with these names, are delivered to this subscription now.
+    /// Whether statuses by an author and with these names (tags and mentions) are delivered to this subscription now.
     fn is_delivered(&self, author: u64, names: &[u64]) -> bool {
         let is_hidden = self.hidden.as_ref().is_some_and(|hidden| hidden.has(author, self.app.now()));
         !is_hidden && self.has_source(author, names)

@@ -34,7 +34,8 @@ struct ThreadChannel {
     position: ThreadEventId,
     /// By number; later subscribers have greater numbers.
     subscribers: BTreeMap<u64, Arc<ThreadQueue>>,
-    next: u64,
+    /// The number of the newest subscriber.
+    last_number: u64,
     _task: AbortOnDropHandle<()>,
 }
 
@@ -63,7 +64,7 @@ impl ThreadChannels {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Subscribes to the events of a thread after the event `after`. `None` if later ones were dispatched already: the caller must read them first.
+    /// Subscribes to the events of a thread after the event `after`. `None` if later events were dispatched already: the caller must read them first.
     pub(super) fn subscribe(
         &self,
         app: &App,
@@ -73,18 +74,18 @@ impl ThreadChannels {
     ) -> Option<SubscriberHandle> {
         let mut channels = self.lock();
         let channel = channels.entry(status).or_insert_with(|| {
-            let reading = ThreadReader { app: app.clone(), channels: self.clone(), status };
+            let reader = ThreadReader { app: app.clone(), channels: self.clone(), status };
             let hub = app.extension::<Hub>();
-            let published = hub.watch_channel(app, term_hasher, comments::channel(status));
-            let ended = hub.watch(app, term_hasher, status.0);
-            let task = AbortOnDropHandle::new(tokio::spawn(reading.run(published, ended)));
-            ThreadChannel { position: after, subscribers: BTreeMap::new(), next: 0, _task: task }
+            let event_watch = hub.watch_channel(app, term_hasher, comments::channel(status));
+            let status_watch = hub.watch(app, term_hasher, status.0);
+            let task = AbortOnDropHandle::new(tokio::spawn(reader.run(event_watch, status_watch)));
+            ThreadChannel { position: after, subscribers: BTreeMap::new(), last_number: 0, _task: task }
         });
         if channel.position > after {
             return None;
         }
-        channel.next += 1;
-        let (number, queue) = (channel.next, Arc::new(ThreadQueue::default()));
+        channel.last_number += 1;
+        let (number, queue) = (channel.last_number, Arc::new(ThreadQueue::default()));
         channel.subscribers.insert(number, queue.clone());
         Some(SubscriberHandle { channels: self.clone(), status, number, queue })
     }
@@ -104,7 +105,7 @@ struct ThreadReader {
 
 impl ThreadReader {
     /// Reads the log when an event is published, when the status changes, and at intervals. Aborted when the channel closes.
-    async fn run(self, mut published: ChannelWatch, mut ended: ChannelWatch) {
+    async fn run(self, mut event_watch: ChannelWatch, mut status_watch: ChannelWatch) {
         // Events may have been published between the first subscriber's read and the start of the channel's subscription to Redis.
         let mut is_full_check = false;
         loop {
@@ -113,8 +114,8 @@ impl ThreadReader {
                 tokio::time::sleep(RETRY_DELAY).await;
             }
             is_full_check = tokio::select! {
-                () = published.changed() => false,
-                () = ended.changed() => true,
+                () = event_watch.changed() => false,
+                () = status_watch.changed() => true,
                 () = tokio::time::sleep(CHECK_INTERVAL) => true,
             };
         }
@@ -124,7 +125,7 @@ impl ThreadReader {
     async fn catch_up(&self, is_full_check: bool) -> Result<(), Error> {
         if is_full_check {
             if statuses::exist(&self.app, &[self.status]).await? == [false] {
-                if let Some(last) = self.with_channel(|channel| channel.next) {
+                if let Some(last) = self.with_channel(|channel| channel.last_number) {
                     self.for_each_subscriber(last, |queue| queue.end()).await;
                 }
                 return Ok(());
@@ -151,7 +152,7 @@ impl ThreadReader {
         let (now, _) = comments::position(&self.app, self.status).await?;
         let last = self.with_channel(|channel| {
             channel.position = now;
-            channel.next
+            channel.last_number
         });
         if let Some(last) = last {
             self.for_each_subscriber(last, |queue| queue.replace_with_gap(reason, now)).await;
@@ -165,7 +166,7 @@ impl ThreadReader {
             // Overlapping reads find an event twice.
             let is_new = event.id > channel.position;
             channel.position = channel.position.max(event.id);
-            is_new.then_some(channel.next)
+            is_new.then_some(channel.last_number)
         };
         if let Some(last) = self.with_channel(begin).flatten() {
             let envelope = Envelope::new(event, event.id);
@@ -191,7 +192,7 @@ impl ThreadReader {
         }
     }
 
-    /// Applies `work` to the channel; `None` when it was closed.
+    /// Applies `work` to the channel; `None` if the channel is closed.
     fn with_channel<T>(&self, work: impl FnOnce(&mut ThreadChannel) -> T) -> Option<T> {
         self.channels.lock().get_mut(&self.status).map(work)
     }
@@ -211,37 +212,37 @@ mod tests {
     const STATUS: StatusId = StatusId(1);
 
     /// A reader whose task does not run, for a thread without subscribers.
-    async fn reading() -> ThreadReader {
+    async fn reader() -> ThreadReader {
         let nowhere = Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
         let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
         let channels = ThreadChannels::default();
         let task = AbortOnDropHandle::new(tokio::spawn(std::future::pending()));
         channels.lock().insert(
             STATUS,
-            ThreadChannel { position: ThreadEventId::default(), subscribers: BTreeMap::new(), next: 0, _task: task },
+            ThreadChannel { position: ThreadEventId::default(), subscribers: BTreeMap::new(), last_number: 0, _task: task },
         );
         ThreadReader { app: App::new(db, Clock::System, Config::default()), channels, status: STATUS }
     }
 
-    fn subscribe(reading: &ThreadReader, after: ThreadEventId) -> Option<SubscriberHandle> {
-        reading.channels.subscribe(&reading.app, TermHasher::new([7; 16]), STATUS, after)
+    fn subscribe(reader: &ThreadReader, after: ThreadEventId) -> Option<SubscriberHandle> {
+        reader.channels.subscribe(&reader.app, TermHasher::new([7; 16]), STATUS, after)
     }
 
     #[tokio::test]
     async fn an_event_is_dispatched_in_bounded_steps_to_earlier_subscribers_only() {
-        let (reading, begin) = (reading().await, ThreadEventId::default());
-        let subscribers: Vec<SubscriberHandle> = (0..2 * STEP + 1).filter_map(|_| subscribe(&reading, begin)).collect();
+        let (reader, begin) = (reader().await, ThreadEventId::default());
+        let subscribers: Vec<SubscriberHandle> = (0..2 * STEP + 1).filter_map(|_| subscribe(&reader, begin)).collect();
         let id = ThreadEventId { at: 1, number: 0 };
         let comment = CommentId { status: STATUS, number: 2 };
-        let mut dispatch = Box::pin(reading.dispatch(ThreadEvent { id, before: begin, comment, kind: CommentEventKind::Added }));
+        let mut dispatch = Box::pin(reader.dispatch(ThreadEvent { id, before: begin, comment, kind: CommentEventKind::Added }));
         let has_event =
             |subscriber: &&SubscriberHandle| matches!(subscriber.queue.next().now_or_never(), Some(QueueItem::Event(_)));
         for step in 1..=2 {
             assert!(dispatch.as_mut().now_or_never().is_none(), "the dispatch takes more than {step} steps");
             assert_eq!(subscribers.iter().filter(has_event).count(), STEP);
         }
-        assert!(subscribe(&reading, begin).is_none(), "a new subscriber must first read the dispatched event");
-        let late = subscribe(&reading, id).expect("the new subscriber has read the event");
+        assert!(subscribe(&reader, begin).is_none(), "a new subscriber must first read the dispatched event");
+        let late = subscribe(&reader, id).expect("the new subscriber has read the event");
         dispatch.await;
         assert_eq!(subscribers.iter().filter(has_event).count(), 1, "the last step reaches the last subscriber");
         assert!(!has_event(&&late));

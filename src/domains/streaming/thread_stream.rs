@@ -1,4 +1,4 @@
-//! A subscription to a thread: it reads what it has missed, then waits for what the thread's channel dispatches.
+//! A subscription to a thread: reads missed events from the thread's log, then waits for events that the thread's channel dispatches.
 
 use super::envelope::Envelope;
 use super::event_queue::EventQueue;
@@ -22,7 +22,7 @@ pub struct ThreadStream {
     pub(super) term_hasher: TermHasher,
     pub(super) cursors: Cursors,
     pub(super) status: StatusId,
-    /// The last event that was passed.
+    /// The last event that was sent or skipped.
     pub(super) position: ThreadEventId,
     pub(super) subscriber: Option<SubscriberHandle>,
     /// Events that were read and not sent yet.

@@ -39,7 +39,7 @@ struct ThreadAccess {
 }
 
 impl ThreadViewer {
-    /// The viewer of a request; `None` if the viewer cannot see the status.
+    /// Creates the viewer of a request, and watches what can end the viewer's access; `None` if the viewer cannot see the status.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -53,11 +53,11 @@ impl ThreadViewer {
         let ids = [Some(status.0), request.viewer_id().map(|id| id.0)];
         let mut changes: Vec<ChannelWatch> =
             ids.into_iter().flatten().map(|id| hub.watch(&request.app, term_hasher, id)).collect();
-        // Not all changes of the author: others can cause many of them.
+        // Only the author's privacy is watched: other accounts can cause many changes of the author.
         changes.push(hub.watch_channel(&request.app, term_hasher, events::privacy_channel(first.author)));
         let watch_list = |list: UserListId| hub.watch(&request.app, term_hasher, list.0);
         let audience_list_changes = first.audience_list.map(watch_list);
-        // Again, so that no change before the watch is missed.
+        // The access is loaded again, so that no change before the watch is missed.
         request.reset_loaders();
         let Some(access) = load_access(request, status).await? else { return Ok(None) };
         let ThreadAccess { has_blocks, .. } = access;
@@ -68,7 +68,7 @@ impl ThreadViewer {
         Ok(Some(opened))
     }
 
-    /// Watches the audience list of the status, if it has changed.
+    /// Watches the audience list of the status, if the status has another one than before.
     fn watch_audience_list(&mut self, app: &App, audience_list: Option<UserListId>) {
         if audience_list != self.audience_list {
             self.audience_list = audience_list;
@@ -76,7 +76,7 @@ impl ThreadViewer {
         }
     }
 
-    /// The viewer for whom alone events are rendered; `None` if they are rendered as for everybody.
+    /// The viewer for whom alone events are rendered; `None` if the rendered events are shared with other viewers.
     pub(super) fn own_rendering(&self) -> Option<&Viewer> {
         self.viewer.as_ref().filter(|_| self.has_blocks)
     }
@@ -105,7 +105,7 @@ impl ThreadViewer {
                     self.has_blocks = access.has_blocks;
                     return true;
                 }
-                // Checked once more: the new list may have changed before it was watched.
+                // The access is checked once more: the new list may have changed before it was watched.
                 Ok(Some(access)) => self.watch_audience_list(app, access.audience_list),
                 Ok(None) => return false,
                 Err(error) => {

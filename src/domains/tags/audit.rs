@@ -1,4 +1,4 @@
-//! The audit of tags and mentions. Which statuses are in them is checked by the audit of statuses, whose texts decide.
+//! The audit of tags and mentions. The audit of statuses checks which statuses are in them, since the texts of statuses decide this.
 
 mod sets;
 

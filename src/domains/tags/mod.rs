@@ -11,10 +11,10 @@
 //! is applied when they are read.
 //!
 //! **Following.** A home merges the followed tags when it is read, and a list timeline the tags of its list: a status with a popular tag is not written to the
-//! feeds of those who follow it. A change of the set counts as a change of the feed's sources (`edges`), so subscriptions read it again.
+//! feeds of those who follow it. A change of the set counts as a change of the feed's sources (`edges`), so subscriptions read the set again.
 //!
-//! **Costs.** A text without tags and mentions costs nothing. Otherwise its names are written to the journal, and one pipeline has a script for each tag
-//! and each mentioned account: 30 and 50 at most.
+//! **Costs.** A text without tags and mentions costs nothing. Otherwise its names are written to the journal, and one pipeline has two commands for each tag
+//! and a script for each mentioned account: at most 30 tags and 50 accounts.
 
 pub mod audit;
 mod graphql;

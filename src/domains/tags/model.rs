@@ -20,7 +20,7 @@ pub struct IndexedNames {
 }
 
 impl IndexedNames {
-    /// Whether there are none.
+    /// Whether there are no names.
     pub fn is_empty(&self) -> bool {
         self.tags.is_empty() && self.logins.is_empty()
     }

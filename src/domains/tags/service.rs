@@ -1,4 +1,4 @@
-//! The use cases of tags and mentions. Which statuses have which is decided by the statuses, a higher layer.
+//! The use cases of tags and mentions. The statuses, a higher layer, decide which tags and mentions a status has.
 
 pub mod follows;
 
@@ -17,8 +17,8 @@ use std::collections::{BTreeSet, HashMap};
 
 pub use follows::parse;
 
-/// Adds a status of `author` to the names of its text, which was written at a time, and removes it from others. Repeating it changes nothing. One pipeline
-/// for each, and a read for logins that are not among the `known` accounts.
+/// Adds a status of `author` to the indexes of the names `added`, of its text that was written at `written_at`, and removes it from those of `removed`.
+/// Repeating it changes nothing. One pipeline for each, and a read for logins that are not among the `known` accounts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -31,20 +31,20 @@ pub async fn update(
 ) -> Result<(), Error> {
     let is_unknown = |login: &&String| !known.contains_key(*login);
     let unknown: BTreeSet<String> = added.logins.union(&removed.logins).filter(is_unknown).cloned().collect();
-    let others = users::login_holders(app, unknown).await?;
-    let account = |login: &String| known.get(login).copied().or_else(|| others.get(login)?.at(written_at));
+    let holders = users::login_holders(app, unknown).await?;
+    let account = |login: &String| known.get(login).copied().or_else(|| holders.get(login)?.at(written_at));
     let mentioned: Vec<UserId> = added.logins.iter().filter_map(account).filter(|it| *it != author).collect();
-    // Under a text before, another account may have had the login, also one that the text of today has.
-    let ever = |login: &String| others.get(login).into_iter().flat_map(LoginHolders::all);
+    // When an earlier text was written, another account may have had the login, also a login that the current text has.
+    let all_holders = |login: &String| holders.get(login).into_iter().flat_map(LoginHolders::all);
     let known_before = removed.logins.iter().filter_map(|login| known.get(login).copied());
-    let before = added.logins.union(&removed.logins).flat_map(ever).chain(known_before);
+    let before = added.logins.union(&removed.logins).flat_map(all_holders).chain(known_before);
     let not_mentioned: Vec<UserId> = before.filter(|it| *it != author && !mentioned.contains(it)).collect();
     store::remove(app.db(), status, &removed.tags.iter().collect::<Vec<_>>(), &not_mentioned).await?;
     store::add(app.db(), status, &added.tags.iter().collect::<Vec<_>>(), &mentioned).await
 }
 
-/// Windows of the statuses of tags, in their order, as they are since a request began or later. One pipeline; nothing for none, or if the cached newest statuses of the
-/// tags contain the windows.
+/// Windows of the statuses of tags, in the order of `windows`, as they are since a request began or later. One pipeline; nothing for no windows, or if the
+/// cached newest statuses of the tags contain the windows.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -52,7 +52,8 @@ pub async fn windows(app: &App, since: ReadBarrier, windows: &[(TagId, Window)])
     store::heads::windows(app.db(), since, windows).await
 }
 
-/// The first statuses of a window over those of `tags` whose cached newest statuses contain it, in its order, each once, and the other tags. No round trip.
+/// The first statuses of a window over all `tags` whose cached newest statuses contain the window, in the window's order, each once; and the other tags. No
+/// round trip.
 pub fn merge_cached(app: &App, since: ReadBarrier, tags: &TagsOfSet, window: &Window) -> (Vec<StatusId>, Vec<TagId>) {
     store::heads::merge_cached(app.db(), since, tags, window)
 }

@@ -17,24 +17,24 @@ use redis::cmd;
 
 static ADD_MENTION: Script = Script::new(include_str!("lua/add_mention.lua"));
 
-/// Adds a status to tags and to the mentions of accounts, and removes the oldest ones beyond the limits. One pipeline; nothing without any.
+/// Adds a status to tags and to the mentions of accounts, and removes the oldest statuses beyond the limits. One pipeline; nothing without tags and accounts.
 pub(super) async fn add(db: &Db, status: StatusId, tags: &[&TagId], mentioned: &[UserId]) -> Result<(), Error> {
-    let of_tags = tags.iter().flat_map(|tag| {
+    let tag_calls = tags.iter().flat_map(|tag| {
         let key = keys::tag(tag);
-        let added = cmd("ZADD").arg(&key).arg(status.0).arg(status.0).take();
-        // At most a hundred beyond the limit, if the limit was higher before.
+        let add = cmd("ZADD").arg(&key).arg(status.0).arg(status.0).take();
+        // Removes at most a hundred at once: more are beyond the limit only if the limit was higher before.
         let last = -(MAX_TAGGED as i64) - 1;
-        let trimmed = cmd("ZREMRANGEBYRANK").arg(&key).arg(last - 99).arg(last).take();
-        [Call::plain(added), Call::plain(trimmed)]
+        let trim = cmd("ZREMRANGEBYRANK").arg(&key).arg(last - 99).arg(last).take();
+        [Call::plain(add), Call::plain(trim)]
     });
-    let of_users = mentioned
+    let mention_calls = mentioned
         .iter()
         .map(|user| Call::new(&ADD_MENTION, [keys::mentions(*user), user_key(*user)]).arg(status.0).arg(MAX_MENTIONS));
-    let calls: Vec<Call> = of_tags.chain(of_users).collect();
+    let calls: Vec<Call> = tag_calls.chain(mention_calls).collect();
     if calls.is_empty() { Ok(()) } else { db.call_many(calls).await.map(drop) }
 }
 
-/// Removes a status from tags and from the mentions of accounts. One pipeline; nothing without any.
+/// Removes a status from tags and from the mentions of accounts. One pipeline; nothing without tags and accounts.
 pub(super) async fn remove(db: &Db, status: StatusId, tags: &[&TagId], mentioned: &[UserId]) -> Result<(), Error> {
     let keys = tags.iter().map(|tag| keys::tag(tag)).chain(mentioned.iter().map(|user| keys::mentions(*user)));
     let commands: Vec<_> = keys.map(|key| cmd("ZREM").arg(key).arg(status.0).take()).collect();

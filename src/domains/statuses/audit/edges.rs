@@ -18,37 +18,37 @@ const fn edge_of(set: Set, row: &Row) -> Option<(InteractionKind, StatusId, User
     }
 }
 
-/// An edge is on both sides with the same id while its status exists.
+/// Checks that an edge is on both sides with the same id while its status exists.
 pub(super) async fn check_edges(reader: &AuditReader, windows: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
     let edges = || windows.iter().flat_map(|window| window.rows.iter().filter_map(|row| edge_of(window.set, row)));
     let missing_accounts = reader.missing_accounts(edges().map(|(_, _, user)| user)).await?;
     let status_records = status_records(reader, edges().map(|(_, id, _)| id)).await?;
     let score = |key: String, member: u64| cmd("ZSCORE").arg(key).arg(member).take();
-    let of_status = reader.query(edges(), |(edge, id, user)| score(edge.of_status(id), user.0)).await?;
-    let of_account = reader.query(edges(), |(edge, id, user)| score(edge.of_account(user), id.0)).await?;
+    let status_scores = reader.query(edges(), |(edge, id, user)| score(edge.status_key(id), user.0)).await?;
+    let account_scores = reader.query(edges(), |(edge, id, user)| score(edge.account_key(user), id.0)).await?;
     for window in windows {
         let is_of_status = matches!(window.set, Set::OfStatus(..));
         for row in &window.rows {
-            let Some(at) = edge_of(window.set, row) else { continue };
-            let (edge, id, user) = at;
+            let Some(both_sides) = edge_of(window.set, row) else { continue };
+            let (edge, id, user) = both_sides;
             let settle = [edge.settle(user, id)];
             if is_of_status && missing_accounts.contains(&user) {
                 found.add_repairable(&window.key, format!("{} in it is not an account", user.0), settle);
                 continue;
             }
-            let other = if is_of_status { of_account.score(&at) } else { of_status.score(&at) };
+            let other_score = if is_of_status { account_scores.score(&both_sides) } else { status_scores.score(&both_sides) };
             match status_records.get(&id) {
                 _ if reader.is_young(row.position) => {}
                 Some(StatusRecord::Missing) if !is_of_status => {
                     found.add_repairable(&window.key, format!("there is no status {}", id.0), settle)
                 }
-                Some(StatusRecord::By(_)) if other.is_none() => {
-                    let (key, member) = if is_of_status { (edge.of_account(user), id.0) } else { (edge.of_status(id), user.0) };
+                Some(StatusRecord::By(_)) if other_score.is_none() => {
+                    let (key, member) = if is_of_status { (edge.account_key(user), id.0) } else { (edge.status_key(id), user.0) };
                     found.add_repairable(&window.key, format!("{} is in it, but {key} has no {member}", row.member), settle);
                 }
                 // Reported from one side only.
-                Some(StatusRecord::By(_)) if is_of_status && other != Some(row.position) => {
-                    let (name, key) = (edge.name(), edge.of_account(user));
+                Some(StatusRecord::By(_)) if is_of_status && other_score != Some(row.position) => {
+                    let (name, key) = (edge.name(), edge.account_key(user));
                     found.add_repairable(&window.key, format!("{} is in it with another {name} than in {key}", user.0), settle);
                 }
                 _ => {}

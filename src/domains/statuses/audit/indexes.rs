@@ -1,4 +1,4 @@
-//! The audit of index entries: a status is in the tags and the mentions of its text, and these have no others.
+//! The audit of index entries: a status is in the indexes of the tags and mentions of its text, and the indexes have no other statuses.
 
 use super::super::keys;
 use super::super::names::names_of;
@@ -25,27 +25,27 @@ async fn texts_of(
     let text = |id: &StatusId| Some((*id, IndexedText::parse(fields.read(id)?)?));
     let mut texts: HashMap<StatusId, (UserId, IndexedText)> = ids.iter().filter_map(text).collect();
     let authors = texts.values().map(|(author, _)| *author);
-    let ask = |author| cmd("HEXISTS").arg(user_key(author)).arg(PRIVATE_FIELD).take();
-    let private = reader.query(authors, ask).await?;
+    let private_field = |author| cmd("HEXISTS").arg(user_key(author)).arg(PRIVATE_FIELD).take();
+    let private = reader.query(authors, private_field).await?;
     for (author, text) in texts.values_mut() {
         text.is_public &= private.read::<u64>(author) != Some(1);
     }
     Ok(texts)
 }
 
-/// Checks that statuses are in the indexes of their names. Those that were posted or edited a moment ago may not be there yet, and a full index lacks
-/// those that are older than its oldest entry.
+/// Checks that statuses are in the indexes of their names. Statuses that were posted or edited a moment ago may not be there yet, and a full index has no
+/// statuses older than its oldest entry.
 pub(super) async fn check_indexed(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
     let texts = texts_of(reader, ids.iter().copied()).await?;
     let settled = texts.iter().filter(|(id, (_, text))| !reader.is_young(id.0) && !reader.is_young(text.edit_id()));
-    let named: Vec<(StatusId, UserId, &IndexedText, IndexedNames)> = settled
+    let indexed: Vec<(StatusId, UserId, &IndexedText, IndexedNames)> = settled
         .map(|(id, (author, text))| (*id, *author, text, text.indexed_names()))
         .filter(|(.., names)| !names.is_empty())
         .collect();
-    let logins = named.iter().flat_map(|(.., names)| names.logins.iter().map(String::as_str));
+    let logins = indexed.iter().flat_map(|(.., names)| names.logins.iter().map(String::as_str));
     let holders = holders_of_logins(reader, logins).await?;
     let mut expected: Vec<(StatusId, UserId, StatusIndex)> = Vec::new();
-    for (id, author, text, names) in &named {
+    for (id, author, text, names) in &indexed {
         let mentioned = names.logins.iter().filter_map(|login| holders.get(login.as_str())?.at(text.written_at));
         let mentioned = mentioned.filter(|user| user != author);
         let tags = names.tags.iter().map(|tag| StatusIndex::Tag(tag.clone()));
@@ -126,7 +126,7 @@ async fn check_entries(
                         None => true,
                     };
                     if !belongs {
-                        // Settled afterwards: the text may have changed since it was read.
+                        // The status is settled after the removal: its text may have changed since it was read.
                         let settle = Remedy::SettleStatus { author: *author, status: id };
                         let problem = format!("status {} by {} does not belong to it", row.member, author.0);
                         found.add_repairable(&window.key, problem, [remove, settle]);

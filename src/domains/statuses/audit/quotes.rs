@@ -1,4 +1,4 @@
-//! The audit of quotes: a status is in the set of the status that it quotes, if that exists, and the set has no others.
+//! The audit of quotes: a status is in the set of the status that it quotes, if the quoted status exists, and the set has no other statuses.
 
 use super::super::keys;
 use super::sets::Set;
@@ -9,7 +9,7 @@ use crate::base::ids::{StatusId, UserId};
 use crate::db::audit_reader::{AuditReader, SetWindow};
 use redis::cmd;
 
-/// Checks that statuses are in the sets of those that they quote. `quotes` are (status, its author, quoted status).
+/// Checks that statuses are in the sets of the statuses that they quote. `quotes` are (status, its author, quoted status).
 pub(super) async fn check_quotes(
     reader: &AuditReader,
     quotes: &[(StatusId, UserId, StatusId)],

@@ -31,12 +31,12 @@ pub async fn status_records(
     let ids: Vec<StatusId> = ids.collect();
     let authors = reader.query(ids.iter().copied(), |id| cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?;
     let author = |id: &StatusId| authors.read::<Option<u64>>(id).flatten().map(UserId);
-    let lost = ids.iter().copied().filter(|id| author(id).is_none());
-    let marks = reader.query(lost, |id| cmd("PTTL").arg(keys::tombstone(id)).take()).await?;
+    let missing = ids.iter().copied().filter(|id| author(id).is_none());
+    let ttls = reader.query(missing, |id| cmd("PTTL").arg(keys::tombstone(id)).take()).await?;
     let record = |id: &StatusId| match author(id) {
         Some(author) => StatusRecord::By(author),
         None if reader.is_young(id.0) => StatusRecord::InProgress,
-        None if marks.read::<i64>(id).is_some_and(|ttl| ttl > (TOMBSTONE_TTL - LEASE) as i64) => StatusRecord::InProgress,
+        None if ttls.read::<i64>(id).is_some_and(|ttl| ttl > (TOMBSTONE_TTL - LEASE) as i64) => StatusRecord::InProgress,
         None => StatusRecord::Missing,
     };
     Ok(ids.iter().map(|id| (*id, record(id))).collect())

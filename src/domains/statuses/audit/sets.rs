@@ -35,10 +35,11 @@ impl Set {
         }
     }
 
-    pub(super) const fn most(self) -> usize {
+    /// Maximum number of members.
+    pub(super) const fn max_size(self) -> usize {
         match self {
             Self::OfStatus(..) | Self::Quotes(_) => usize::MAX,
-            Self::OfAccount(edge, _) => edge.most(),
+            Self::OfAccount(edge, _) => edge.max_size(),
             Self::Profile(_) => MAX_STATUSES,
             Self::Pins(_) => MAX_PINS,
         }
@@ -53,16 +54,16 @@ pub(super) enum InteractionKind {
 }
 
 impl InteractionKind {
-    /// The key of the accounts of a status.
-    pub(super) fn of_status(self, id: StatusId) -> String {
+    /// The key of the set of accounts of a status.
+    pub(super) fn status_key(self, id: StatusId) -> String {
         match self {
             Self::Like => keys::likers(id),
             Self::Mark(mark) => keys::markers(mark, id),
         }
     }
 
-    /// The key of the statuses of an account.
-    pub(super) fn of_account(self, user: UserId) -> String {
+    /// The key of the set of statuses of an account.
+    pub(super) fn account_key(self, user: UserId) -> String {
         match self {
             Self::Like => keys::liked(user),
             Self::Mark(mark) => keys::marked(mark, user),
@@ -70,7 +71,7 @@ impl InteractionKind {
     }
 
     /// Maximum number of statuses in the set of an account.
-    pub(super) const fn most(self) -> usize {
+    pub(super) const fn max_size(self) -> usize {
         match self {
             Self::Like => MAX_LIKED,
             Self::Mark(mark) => mark.max_per_account(),

@@ -1,9 +1,10 @@
--- delete_status.lua - deletes a status of this author with its versions and the list of its quotes, and leaves a tombstone. Its likers are kept until each has removed the status from
--- their set. The tombstone names the parent and the root of the status in its conversation, and the status that it quotes, so that a late step can remove both.
+-- delete_status.lua - deletes a status of this author with its versions and the set of its quotes, and leaves a tombstone. Its likers are kept until each
+-- has removed the status from their set. The tombstone names the parent and the root of the status in its conversation, and the status that it quotes, so
+-- that a late step can remove the entry and the quote.
 -- KEYS 1 status:{id}  2 gone:{id}  3 conversation:{id}  4 versions:{id}  5 quotes:{id}
 -- ARGV 1 author's id  2 time to live of the tombstone, ms  3 the expected field of the last edit, '' for none, '*' for any
--- Returns { message, latitude | nil, longitude | nil, audience | nil, list | nil, tombstone, entities | nil } of the deleted status | {} no such status of this author
---         | { field of the last edit } it is another one
+-- Returns { message, latitude | nil, longitude | nil, audience | nil, list | nil, tombstone, entities | nil } of the deleted status
+--         | {} no such status of this author | { stored field of the last edit } the last edit is not the expected one
 local was = redis.call('HMGET', KEYS[1], 'uid', 'message', 'lat', 'lon', 'audience', 'circle', 'reply', 'id', 'quote', 'edited', 'entities')
 if was[1] ~= ARGV[1] then return {} end
 if ARGV[3] ~= '*' and (was[10] or '') ~= ARGV[3] then return { was[10] or '' } end

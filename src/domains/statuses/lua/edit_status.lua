@@ -1,7 +1,7 @@
 -- edit_status.lua - replaces the text of a status of this author, and keeps the version before.
 -- KEYS 1 status:{id}  2 versions:{id}
--- ARGV 1 author's id  2 new text  3 its entities, ''  4 the edit's id  5 now, ms  6 the most versions before the current one
--- Returns 1 | 0 no such status of this author | 2 it has this text | 3 too many versions
+-- ARGV 1 author's id  2 new text  3 its entities, '' for none  4 the edit's id  5 now, ms  6 the most versions before the current one
+-- Returns 1 | 0 no such status of this author | 2 the status has this text already | 3 too many versions
 local was = redis.call('HMGET', KEYS[1], 'uid', 'message', 'entities', 'posted', 'edited')
 if was[1] ~= ARGV[1] then return 0 end
 if was[2] == ARGV[2] then return 2 end

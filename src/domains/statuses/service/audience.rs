@@ -20,8 +20,8 @@ use crate::platform::journal::service as journal;
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 
-/// Changes the audience of a status; the same audience again changes nothing. A charge, a read, the journal, one script, a read and the event; one
-/// more read for a list.
+/// Changes the audience of a status; the same audience again changes nothing. A charge, a read, the journal, one script, and the cost of
+/// [`settle_audience`]; one more read for a list.
 ///
 /// # Errors
 /// `INVALID_INPUT` for a list without its id and for an id of another kind; `NOT_FOUND` if the author has no such status or no such list;
@@ -37,7 +37,7 @@ pub async fn set_audience(app: &App, author: UserId, id: StatusId, input: &Audie
             return Ok(());
         }
         let change = app.next_id().await?;
-        // As a deletion: it may hide the status, which must also work in a full store.
+        // Journaled as a deletion: the change may hide the status, which must also work in a full store.
         let lease = journal::begin_deletion(app, Task::Audience { author, status: id, before, change }).await?;
         let result = store::set_audience(app.db(), id, author, &stored, audience).await?;
         if result == SetAudienceResult::Set {
@@ -53,7 +53,7 @@ pub async fn set_audience(app: &App, author: UserId, id: StatusId, input: &Audie
 }
 
 /// Checks that the list of an audience belongs to the author, unless the author's status `id` has this audience already. One pipeline; nothing
-/// without a list, and a read more for a list that does not.
+/// without a list, and one more read for a list that does not belong to the author.
 pub(super) async fn check_list(app: &App, author: UserId, audience: ChosenAudience, id: StatusId) -> Outcome<()> {
     let Some(list) = audience.list() else { return Ok(()) };
     if lists::is_owned_by(app, author, list).await? {
@@ -66,8 +66,7 @@ pub(super) async fn check_list(app: &App, author: UserId, audience: ChosenAudien
 }
 
 /// Publishes the edits of a status that had the audience `before` and may not have been published: afterwards they reach only those who can see it. Returns
-/// the names of all versions of its text. Nothing for a status that was never edited; otherwise a pipeline, and another one for edits that are not older
-/// than the log.
+/// the names of all versions of its text. No round trip for a status that was never edited; otherwise those of [`pending_edits::publish_pending`].
 async fn publish_edits(app: &App, status: &Status, before: ChosenAudience) -> Result<IndexedNames, Error> {
     let mut names = terms::names_of_status(status);
     if status.last_edit.is_some() {
@@ -77,26 +76,26 @@ async fn publish_edits(app: &App, status: &Status, before: ChosenAudience) -> Re
 }
 
 /// Publishes a change of the audience, unless everyone who could see the status before still can, and reconciles the index entries. Threads check their
-/// viewers in any case. Two round trips, two more for a status that was edited; those of index entries more for a text with
-/// entities.
+/// viewers in any case. One read; if some accounts can no longer see the status, another read and the event, and up to four round trips more for a status that
+/// was edited; those of index entries more for a text with entities.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
 pub async fn settle_audience(app: &App, author: UserId, id: StatusId, before: ChosenAudience, change: u64) -> Result<(), Error> {
     let status = store::get(app.db(), id).await?;
     let status = status.filter(|status| status.author == author);
-    // Also if the status was deleted since: its deletion goes to those who could see it then.
+    // Also if the status was deleted since: its deletion goes only to those who could see the status when it was deleted.
     if status.as_ref().is_none_or(|status| !status.audience.includes(before)) {
         let names = match &status {
             Some(status) => publish_edits(app, status, before).await?,
             None => IndexedNames::default(),
         };
         let terms = terms::of_narrowing(app, (author, id), status.as_deref(), &names, before).await?;
-        let was = terms.audience.filter(|audience| audience.is_public());
+        let public_before = terms.audience.filter(|audience| audience.is_public());
         events::publish_narrowed(app, author, id, change, terms).await?;
-        if let (Some(status), Some(was)) = (&status, was) {
+        if let (Some(status), Some(before)) = (&status, public_before) {
             // A repost is shown while the status is public.
-            marks::publish_change_to_reposter_feeds(app, status, (RepostedStatusChange::Narrowed, change), Some(was)).await?;
+            marks::publish_change_to_reposter_feeds(app, status, (RepostedStatusChange::Narrowed, change), Some(before)).await?;
         }
     }
     if status.is_some_and(|status| !status.entities.is_empty()) {

@@ -1,4 +1,4 @@
-//! Bookmarks: who has bookmarked a status is known to nobody else.
+//! Bookmarks: only the account itself can know which statuses it has bookmarked.
 
 use super::super::load::ViewedStatus;
 use super::super::model::{Mark, not_found};

@@ -54,7 +54,7 @@ fn limit_reached() -> UserError {
 }
 
 /// Reconciles the index entries with the text of an edit that was made, and publishes the edit. Nothing for a status that was deleted since: its deletion is
-/// published. Three round trips; those of index entries more for texts with names.
+/// published. Four round trips; one more for texts with mentions, those of index entries for texts with names, and those of events for feeds with reposts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -75,7 +75,7 @@ pub async fn settle_edit(app: &App, author: UserId, id: StatusId, edit: u64) -> 
     Ok(())
 }
 
-/// A page of the versions of a status, the first one first, with their numbers. One pipeline.
+/// A page of the versions of a status, the first one first. One pipeline.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -104,7 +104,7 @@ struct VersionListing<'a> {
     status: &'a Status,
 }
 
-/// Above the position of every version.
+/// The position of the first version; later versions have lower positions.
 const TOP: u64 = 1 << 16;
 
 impl PageSource for VersionListing<'_> {

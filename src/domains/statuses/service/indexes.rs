@@ -48,7 +48,7 @@ impl NewEntries {
         now == Some(&self.text)
     }
 
-    /// Reconciles the entries with the text of today, as [`settle`] does without its first read.
+    /// Reconciles the entries with the current text, as [`settle`] does, without its first read.
     pub(super) async fn settle(&self, app: &App, author: UserId, id: StatusId, now: Option<IndexedText>) -> Result<(), Error> {
         settle_from(app, (author, id), self.text.names(), self.known.clone(), now).await
     }
@@ -67,8 +67,8 @@ impl NewNames {
         if names.is_empty() {
             return Ok((journal::begin(app, task).await?, Self::default()));
         }
-        let [lease, of_names] = journal::begin_pair(app, [task, self::task(status.author, status.id, &names)]).await?;
-        Ok((lease, Self { known: KnownNames { journaled: names, accounts }, lease: Some(of_names) }))
+        let [lease, names_lease] = journal::begin_pair(app, [task, self::task(status.author, status.id, &names)]).await?;
+        Ok((lease, Self { known: KnownNames { journaled: names, accounts }, lease: Some(names_lease) }))
     }
 
     /// Adds the index entries of the status. One pipeline; nothing for a text without names. The text may have changed meanwhile: the caller reads it
@@ -86,7 +86,7 @@ impl NewNames {
         self.known.journaled.logins.iter().filter_map(|login| self.known.accounts.get(login).copied()).collect()
     }
 
-    /// Acknowledges the entry: the status is not written, or what was written is deleted.
+    /// Acknowledges the entry of a status that was not written, or was deleted again.
     pub(super) fn ack(self, app: &App) {
         if let Some(lease) = self.lease {
             lease.ack(app);

@@ -52,7 +52,8 @@ pub async fn like(app: &App, loaders: &Loaders, user: UserId, id: StatusId, on: 
     }
 }
 
-/// Reconciles the liker's side of a like with the status's side. A read, a write and a read, as often as that changes meanwhile.
+/// Reconciles the liker's side of a like with the status's side, and a reply's position by likes. A read, a write and a read, repeated while the status's
+/// side changes, and another read; two more round trips for a reply.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -94,15 +95,15 @@ fn too_many_likes() -> UserError {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_likes_of_statuses(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
-    let each = (LIKES_PER_PASS / ids.len().max(1)).max(1);
-    let likers = store::remaining_likers(app.db(), ids, each).await?;
+    let limit = (LIKES_PER_PASS / ids.len().max(1)).max(1);
+    let likers = store::remaining_likers(app.db(), ids, limit).await?;
     let likes: Vec<_> = likers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();
     let subtasks = begin_likes(app, &likes).await?;
     // The likers' sides first: the likers are unknown afterwards.
     store::remove_liked(app.db(), &likes).await?;
     store::remove_likers(app.db(), &likers).await?;
     subtasks.ack(app);
-    Ok(likers.into_iter().filter(|(_, users)| users.len() == each).map(|(id, _)| id).collect())
+    Ok(likers.into_iter().filter(|(_, users)| users.len() == limit).map(|(id, _)| id).collect())
 }
 
 async fn begin_likes(app: &App, likes: &[(UserId, StatusId)]) -> Result<Subtasks, Error> {

@@ -32,10 +32,10 @@ pub struct ChangedMark {
 /// # Errors
 /// `NOT_FOUND`; `LIMIT_REACHED`; `UNAUTHENTICATED` if `user` was deleted.
 pub(super) async fn add(app: &App, mark: Mark, user: UserId, id: StatusId) -> Outcome<ChangedMark> {
-    let own = app.next_id().await?;
+    let new_id = app.next_id().await?;
     let lease = journal::begin(app, mark.task(user, id)).await?;
-    let current = match store::set(app.db(), mark, id, user, Some(own)).await? {
-        MarkResult::Marked(own) => Some(own),
+    let current = match store::set(app.db(), mark, id, user, Some(new_id)).await? {
+        MarkResult::Marked(mark_id) => Some(mark_id),
         MarkResult::NotMarked | MarkResult::Removed(_) => None,
         MarkResult::NoStatus => {
             lease.ack(app);
@@ -44,8 +44,8 @@ pub(super) async fn add(app: &App, mark: Mark, user: UserId, id: StatusId) -> Ou
     };
     let (result, current) = sync(app, mark, user, id, current).await?;
     let refusal: Refusal = match result {
-        // A concurrent request may have undone it; then that one completes the change.
-        MarkIndexResult::Indexed => return Ok(ChangedMark { id: current, is_changed: current == Some(own), lease }),
+        // A concurrent request may have removed the mark; then that request completes the change.
+        MarkIndexResult::Indexed => return Ok(ChangedMark { id: current, is_changed: current == Some(new_id), lease }),
         MarkIndexResult::NoAccount => Error::Unauthenticated.into(),
         MarkIndexResult::LimitReached => limit_reached(mark).into(),
     };
@@ -72,8 +72,8 @@ pub(super) async fn remove(app: &App, mark: Mark, user: UserId, id: StatusId) ->
     Ok(ChangedMark { id: current, is_changed, lease })
 }
 
-/// Reconciles the account's side of a mark with the status's side. Returns the id of the mark. A read, a write and a read, as often as that changes
-/// meanwhile.
+/// Reconciles the account's side of a mark with the status's side. Returns the id of the mark. A read, a write and a read, repeated while the status's side
+/// changes; up to two reads and the event more for a repost that was undone.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -107,7 +107,7 @@ async fn sync(
     let mut result = MarkIndexResult::Indexed;
     loop {
         match current {
-            Some(own) => match store::add(app.db(), mark, user, id, own).await? {
+            Some(mark_id) => match store::add(app.db(), mark, user, id, mark_id).await? {
                 MarkIndexResult::Indexed => {}
                 refused => {
                     store::set(app.db(), mark, id, user, None).await?;
@@ -125,11 +125,11 @@ async fn sync(
 }
 
 fn limit_reached(mark: Mark) -> UserError {
-    let (done, one) = match mark {
+    let (verb, noun) = match mark {
         Mark::Bookmark => ("bookmark", "a bookmark"),
         Mark::Repost => ("repost", "a repost"),
     };
-    let message = format!("You can {done} at most {} statuses. Remove {one} first.", mark.max_per_account());
+    let message = format!("You can {verb} at most {} statuses. Remove {noun} first.", mark.max_per_account());
     UserError::new(UserErrorCode::LimitReached, message, &["statusId"])
 }
 
@@ -144,8 +144,8 @@ pub async fn purge_marks_of_statuses(
     author: Option<UserId>,
     ids: &[StatusId],
 ) -> Result<Vec<StatusId>, Error> {
-    let each = (MARKS_PER_PASS / ids.len().max(1)).max(1);
-    let markers = store::remaining_markers(app.db(), mark, ids, each).await?;
+    let limit = (MARKS_PER_PASS / ids.len().max(1)).max(1);
+    let markers = store::remaining_markers(app.db(), mark, ids, limit).await?;
     let marks: Vec<_> = markers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();
     let subtasks = begin(app, mark, &marks).await?;
     if mark == Mark::Repost {
@@ -161,7 +161,7 @@ pub async fn purge_marks_of_statuses(
     store::remove(app.db(), mark, &marks).await?;
     store::remove_markers(app.db(), mark, &markers).await?;
     subtasks.ack(app);
-    Ok(markers.into_iter().filter(|(_, users)| users.len() == each).map(|(id, _)| id).collect())
+    Ok(markers.into_iter().filter(|(_, users)| users.len() == limit).map(|(id, _)| id).collect())
 }
 
 /// Publishes the deletion of a status to the feeds into which these accounts have reposted it: an event for each thousand accounts, identified by

@@ -38,9 +38,9 @@ pub(super) async fn publish(
     events::publish_edited(app, status.author, status.id, last.filter(|_| status.id.time() >= since), edits).await
 }
 
-/// Publishes the edits of a status that may not have been published yet, before the status leaves the public stream: a subscriber under whose words it was
-/// receives no other event of it. Returns the names of all versions of its text. A read, and up to two round trips more for edits of a status that
-/// `audience` does not keep out of that stream, unless they are older than the log.
+/// Publishes the edits of a status that may not have been published yet, before the status leaves the public stream: a subscriber whose filter matches only
+/// an earlier text receives no other event of the status. Returns the names of all versions of its text. A read; up to three round trips more if `audience`
+/// is public and an edit is not older than the log.
 pub(super) async fn publish_pending(app: &App, status: &Status, audience: ChosenAudience) -> Result<IndexedNames, Error> {
     let versions = edits_store::versions(app.db(), status.id, 0..=MAX_EDITS).await?;
     let since = app.now().saturating_sub(app.config().events_age);

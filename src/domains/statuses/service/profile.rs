@@ -94,8 +94,9 @@ pub async fn newest(app: &App, loaders: &Loaders, author: UserId, choice: Profil
 
 /// The rows that are read next if the viewer cannot see the newest status of a profile.
 const NEXT_ROWS: usize = 10;
-/// The factor of each later window, and the most rows of a window.
+/// The factor by which each later window is larger.
 const ROWS_FACTOR: usize = 4;
+/// Maximum number of rows of a window.
 const MAX_ROWS: usize = 1_000;
 
 /// When an author posted the first status of the default [`profile`] that the viewer may see; `None` without any, and if the viewer cannot see the newest
@@ -146,8 +147,8 @@ impl PageSource for ProfileListing<'_> {
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ProfileEntry>>, Error> {
         let is_repost = |row: &Row| row.position != row.member;
         let found = load_visible(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
-        let of_author = |seen: ViewedStatus| (self.author, seen);
-        let candidates = rows.iter().zip(&found).map(|(row, seen)| seen.clone().filter(|_| is_repost(row)).map(of_author));
+        let with_reposter = |seen: ViewedStatus| (self.author, seen);
+        let candidates = rows.iter().zip(&found).map(|(row, seen)| seen.clone().filter(|_| is_repost(row)).map(with_reposter));
         let reposted = keep_visible_reposts(self.loaders, candidates.collect()).await?;
         let entry = |((row, seen), reposted): ((&Row, Option<ViewedStatus>), Option<ViewedStatus>)| {
             if is_repost(row) {

@@ -34,7 +34,7 @@ pub async fn quote_target(loaders: &Loaders, quoted: &str) -> Result<Result<Stat
     })
 }
 
-/// Checks what a new status quotes. A repeated request has the result of the first one although the quoted status was deleted since.
+/// Checks the quoted status of a new status. A repeated request has the result of the first one although the quoted status was deleted since.
 pub(super) async fn check_target(
     app: &App,
     author: UserId,
@@ -51,13 +51,13 @@ async fn is_repeated(app: &App, author: UserId, id: StatusId) -> Result<bool, Er
     Ok(statuses_store::author(app.db(), id).await? == Some(author) || tombstones::was_deleted(app.db(), id).await?)
 }
 
-/// Adds an existing status to those that quote what it quotes. One script; nothing for a status that quotes nothing.
+/// Adds an existing status to the set of the status that it quotes. One script; nothing for a status that quotes nothing.
 pub(super) async fn add(app: &App, status: &Status) -> Result<(), Error> {
     let quote: Vec<_> = status.quote.map(|quoted| (quoted, status.id)).into_iter().collect();
     store::set(app.db(), &quote, true).await
 }
 
-/// Removes deleted statuses from those that quote other statuses, as (quoted, deleted). One pipeline; nothing for none.
+/// Removes deleted statuses from the sets of the statuses that they quoted, as pairs (quoted, deleted). One pipeline; nothing for none.
 pub(super) async fn remove(app: &App, quotes: &[(StatusId, StatusId)]) -> Result<(), Error> {
     store::set(app.db(), quotes, false).await
 }

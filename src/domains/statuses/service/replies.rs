@@ -23,7 +23,7 @@ use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use futures_util::future::try_join_all;
 
-/// Calls after which the removal of entries continues in the background: of a conversation that was thousands of replies deep.
+/// Maximum number of calls that remove entries at once. In a conversation that is thousands of replies deep, the removal then continues in the background.
 const PASSES: usize = 10;
 /// Deleted statuses with replies that one pass enqueues, of a deleted account.
 const DELETED_PER_PASS: usize = 100;
@@ -93,8 +93,8 @@ async fn permits(loaders: &Loaders, viewer: UserId, status: &Status) -> Result<b
 async fn mentions(loaders: &Loaders, viewer: UserId, status: &Status) -> Result<bool, Error> {
     let Some(account) = loaders.users.load(viewer).await? else { return Ok(false) };
     let mentioned = terms::names_of_status(status).logins;
-    let had = |login: &String| account.logins.former().iter().any(|former| former.login == *login);
-    for login in mentioned.into_iter().filter(|login| account.login.eq_ignore_ascii_case(login) || had(login)) {
+    let is_former = |login: &String| account.logins.former().iter().any(|former| former.login == *login);
+    for login in mentioned.into_iter().filter(|login| account.login.eq_ignore_ascii_case(login) || is_former(login)) {
         if loaders.logins.load(login).await?.at(status.written_at()) == Some(viewer) {
             return Ok(true);
         }
@@ -102,8 +102,7 @@ async fn mentions(loaders: &Loaders, viewer: UserId, status: &Status) -> Result<
     Ok(false)
 }
 
-/// Checks what a new status replies to. A repeated request has the result of the first one although the parent was
-/// deleted since.
+/// Checks the parent of a new status. A repeated request has the result of the first one although the parent was deleted since.
 pub(super) async fn check_target(
     app: &App,
     author: UserId,
@@ -168,14 +167,14 @@ pub(super) async fn import(app: &App, statuses: &[&Status]) -> Result<(), Error>
     Ok(())
 }
 
-/// Sets the number of replies of a status to that of its entry, as often as that changes meanwhile. Returns whether the status exists; one that was
-/// deleted leaves the conversation. Three round trips.
+/// Sets the number of replies of a status to that of its entry, repeated while the entry changes. Returns whether the status exists; a deleted status
+/// leaves the conversation. Three round trips.
 pub(super) async fn sync_count(app: &App, entry: ConversationEntryId) -> Result<bool, Error> {
     let count = async || Ok::<_, Error>(conversations::entries(app, &[entry]).await?.pop().flatten().map_or(0, |it| it.replies));
     let mut replies = count().await?;
     loop {
         if !store::set_count(app.db(), entry.status, replies).await? {
-            // It may have been deleted before its entry was there.
+            // The status may have been deleted before its entry was written.
             remove_unused(app, entry).await?;
             return Ok(false);
         }
@@ -187,14 +186,14 @@ pub(super) async fn sync_count(app: &App, entry: ConversationEntryId) -> Result<
     }
 }
 
-/// Counts a new reply at its parent, whose number of replies is only raised: others may have joined, and counted, since. One script; nothing for a status
-/// that is no reply. The number may have changed meanwhile: the caller reads it again ([`super::derived`]).
+/// Counts a new reply at its parent. The parent's number of replies is only raised, since later replies may have been counted already. One script; more if
+/// the parent was deleted; nothing for a status that is no reply. The number may have changed meanwhile: the caller reads it again ([`super::derived`]).
 pub(super) async fn count_reply(app: &App, status: &Status, count: Option<ParentCount>) -> Result<(), Error> {
     let (Some(reply), Some(ParentCount { parent, replies })) = (status.reply, count) else { return Ok(()) };
     if store::raise_count(app.db(), parent.status, replies).await? {
         return Ok(());
     }
-    // It may have been deleted before its entry was there.
+    // The parent may have been deleted before its entry was written.
     remove_unused(app, parent).await?;
     remove_deleted_parent_author(app, status.id, reply).await
 }
@@ -218,7 +217,7 @@ pub(super) async fn remove_entry(app: &App, DeletedEntry { id, parent }: Deleted
 }
 
 /// As [`remove_entry`], for a deleted status of `author`. If replies to it remain, the entry is recorded for the account, so that the account is
-/// removed from these replies when it is deleted; if it was deleted already, it is removed now.
+/// removed from these replies when the account is deleted; if it was deleted already, the removal is enqueued.
 pub(super) async fn remove_entry_of(app: &App, author: UserId, entry: DeletedEntry) -> Result<(), Error> {
     remove_entry(app, entry).await?;
     if conversations::entries(app, &[entry.id]).await?.contains(&None) {
@@ -243,22 +242,21 @@ async fn remove_unused(app: &App, entry: ConversationEntryId) -> Result<(), Erro
     }
 }
 
-/// Removes the entries of deleted statuses of `author`, and their quotes of others. One pipeline, one for quotes, and five round trips for each that was
-/// in a conversation, those of all at the same time.
+/// Removes the entries of deleted statuses of `author`, and the statuses from the sets of those that they quoted. One pipeline, one for quotes, and five or
+/// six round trips for each status that was in a conversation, those of all statuses at the same time.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn remove_from_conversations(app: &App, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
     let tombstones = store::tombstones(app.db(), ids).await?;
-    let of_ids = || ids.iter().zip(&tombstones);
-    let quotes: Vec<_> = of_ids().filter_map(|(id, text)| Some((parse_tombstone(text)?, *id))).collect();
+    let pairs = || ids.iter().zip(&tombstones);
+    let quotes: Vec<_> = pairs().filter_map(|(id, text)| Some((parse_tombstone(text)?, *id))).collect();
     quotes::remove(app, &quotes).await?;
-    let entries = of_ids().filter_map(|(id, text)| DeletedEntry::parse(*id, text));
+    let entries = pairs().filter_map(|(id, text)| DeletedEntry::parse(*id, text));
     try_join_all(entries.map(|entry| remove_entry_of(app, author, entry))).await.map(drop)
 }
 
-/// Removes a deleted account from the replies to its deleted statuses, in the background: up to a hundred statuses; `true` means that more may
-/// be left.
+/// Enqueues the removal of a deleted account from the replies to its deleted statuses: up to a hundred statuses; `true` means that more may be left.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -289,7 +287,7 @@ pub async fn settle_replies_to_deleted(
     Ok(last.map(|id| Progress { below: id.0, ..Progress::default() }))
 }
 
-/// Reconciles the entry of a reply, and its parent's number of replies, with whether the reply exists, as often as that changes meanwhile. Six round
+/// Reconciles the entry of a reply, and its parent's number of replies, with whether the reply exists, repeated while that changes. Six to eight round
 /// trips.
 ///
 /// # Errors
@@ -315,8 +313,8 @@ pub async fn settle_reply(app: &App, author: UserId, entry: ConversationEntryId,
     }
 }
 
-/// Reconciles an entry with its status: the entry of a deleted status goes if no entry is below it, and the counts of an existing one are set. At most ten
-/// round trips.
+/// Reconciles an entry with its status: the entry of a deleted status is removed if no entry is below it, and the counts of an existing status are set. Up
+/// to 14 round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -332,7 +330,7 @@ pub async fn settle_conversation_entry(app: &App, entry: ConversationEntryId) ->
     sync_count(app, entry).await.map(drop)
 }
 
-/// Moves the replies among statuses in the orders by likes, as often as their likes change meanwhile. One pipeline, and two more for replies.
+/// Moves the replies among statuses to their positions by likes, repeated while their likes change. One pipeline, and two more for replies.
 pub(super) async fn sync_likes(app: &App, ids: &[StatusId]) -> Result<(), Error> {
     let mut likes = store::likes(app.db(), ids).await?;
     while !likes.is_empty() {
@@ -354,7 +352,7 @@ pub async fn set_reply_policy(app: &App, author: UserId, id: StatusId, policy: R
     if store::set_policy(app.db(), id, author, policy).await? { Ok(()) } else { Err(not_found().into()) }
 }
 
-/// The author of a status, and what it replies to, which never changes; `None` if it replies to nothing or was deleted. No round trip if it is cached.
+/// The author of a status and its parent, which never change; `None` if the status is no reply or was deleted. No round trip if the status is cached.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

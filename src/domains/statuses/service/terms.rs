@@ -14,7 +14,7 @@ use crate::platform::events::service as events;
 use crate::platform::events::{EventAudience, FilterTerms};
 use std::collections::BTreeSet;
 
-/// The accounts that texts mention by the logins among `names`, which were written at these times. A read; nothing without mentions.
+/// The accounts that had the logins among `names` when the texts were written, at `times`. A read; nothing without mentions.
 pub(super) async fn mentioned(app: &App, names: &IndexedNames, times: &[Millis]) -> Result<Vec<UserId>, Error> {
     let holders = users::login_holders(app, names.logins.clone()).await?;
     let accounts: BTreeSet<UserId> =
@@ -22,8 +22,8 @@ pub(super) async fn mentioned(app: &App, names: &IndexedNames, times: &[Millis])
     Ok(accounts.into_iter().collect())
 }
 
-/// The terms of a new status, with the accounts that it mentions: one that is not public is found by its author alone. They have its audience for a deletion
-/// whose own terms are lost.
+/// The terms of a new status. A status that is not public is found only by its author and by the accounts that it mentions. The terms of such a status, and
+/// of one with names, have its audience, for a deletion whose own terms are lost.
 pub(super) async fn of_posting(app: &App, status: &Status, is_private: bool, mentioned: &[UserId]) -> Result<FilterTerms, Error> {
     let audience = EventAudience { author: status.author, is_private, audience: status.audience };
     let terms = match audience.is_public() {
@@ -55,7 +55,7 @@ async fn with_names(
     Ok(terms.with_names(hashes, audience))
 }
 
-/// The terms of an edit: filters that match the text before or after it receive it. They have the audience, as those of a deletion.
+/// The terms of an edit: filters that match the text before or after the edit receive the event. The terms have the audience.
 pub(super) fn of_edit(status: &Status, is_private: bool, before: FilterTerms, after: FilterTerms) -> FilterTerms {
     let audience = EventAudience { author: status.author, is_private, audience: status.audience };
     let words_before = if audience.is_public() { before.words } else { Vec::new() };
@@ -64,25 +64,25 @@ pub(super) fn of_edit(status: &Status, is_private: bool, before: FilterTerms, af
     FilterTerms { words_before, names_gone, ..after.with_audience(audience).with_names(names, audience) }
 }
 
-/// The terms of a deletion: a status that was not public is not in the public stream, and its deletion is delivered to those who could see it. `names` are
-/// those of all versions of its text: the last edits may not have been published, and are not published any more. `times` are when the first and the
-/// last of them were written.
+/// The terms of a deletion: a status that was not public is not in the public stream, and its deletion is delivered to those who could see the status.
+/// `names` are those of all versions of its text: the last edits may not have been published, and are not published any more. `times` are when the first and
+/// the last version were written.
 pub(super) async fn of_deletion(
     app: &App,
     author: UserId,
-    was: &DeletedStatus,
+    deleted: &DeletedStatus,
     (names, times): (&IndexedNames, &[Millis]),
 ) -> Result<FilterTerms, Error> {
-    let audience = event_audience(app, author, was.audience).await?;
+    let audience = event_audience(app, author, deleted.audience).await?;
     let terms = match audience.is_public() {
-        true => of_text(app, author, &was.message, was.location).await?,
+        true => of_text(app, author, &deleted.message, deleted.location).await?,
         false => events::term_hasher(app).await?.not_public(author).with_audience(audience),
     };
     with_names(app, terms, names, audience, &mentioned(app, names, times).await?).await
 }
 
 /// The terms of a change of the audience, which is delivered to those who could see the status with the audience `before`. `names` are as those of
-/// [`of_deletion`]. A status that was deleted since is found by its author alone.
+/// [`of_deletion`]. The event of a status that was deleted since is found only by its author.
 pub(super) async fn of_narrowing(
     app: &App,
     (author, id): (UserId, StatusId),

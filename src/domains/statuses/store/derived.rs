@@ -8,25 +8,25 @@ use crate::db::{Db, decode};
 use crate::domains::conversations::{decode_entry, read_entry};
 use redis::cmd;
 
-/// A status, as it was read again.
+/// The primary data of a status, as it is stored now.
 #[derive(Debug)]
-pub(in super::super) struct StatusNow {
+pub(in super::super) struct PrimaryData {
     /// Whether there is such a status of the author.
     pub(in super::super) exists: bool,
-    /// Its text; `None` if there is no such status, the account was deleted, or the text was not asked for.
+    /// Its text; `None` if there is no such status, the account was deleted, or the text was not requested.
     pub(in super::super) text: Option<IndexedText>,
     /// The number of replies to its parent; 0 without one.
     pub(in super::super) replies_to_parent: u32,
 }
 
-/// A status of `author`, with its text if `with_text`, and the number of replies to its parent. One pipeline, not from the cache.
+/// Whether a status of `author` exists, its text if `with_text`, and the number of replies to its parent. One pipeline, not from the cache.
 pub(in super::super) async fn read(
     db: &Db,
     author: UserId,
     id: StatusId,
     parent: Option<ConversationEntryId>,
     with_text: bool,
-) -> Result<StatusNow, Error> {
+) -> Result<PrimaryData, Error> {
     let mut commands = parent.iter().map(read_entry).collect::<Vec<_>>();
     match with_text {
         true => commands.extend(indexes::read_text(author, id)),
@@ -38,9 +38,9 @@ pub(in super::super) async fn read(
     let (exists, text) = match with_text {
         true => indexes::decode_text(author, replies)?,
         false => {
-            let by: Option<u64> = decode::value(replies.next().unwrap_or_default())?;
-            (by == Some(author.0), None)
+            let stored_author: Option<u64> = decode::value(replies.next().unwrap_or_default())?;
+            (stored_author == Some(author.0), None)
         }
     };
-    Ok(StatusNow { exists, text, replies_to_parent })
+    Ok(PrimaryData { exists, text, replies_to_parent })
 }

@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 
 static EDIT_STATUS: Script = Script::new(include_str!("../lua/edit_status.lua"));
 
-/// The stored form: `id at number`. A status that was never edited has no such field; one that is invalid counts as none, so that the text can be read.
+/// The stored form: `id at number`. A status that was never edited has no such field. An invalid field counts as no edit, so that the text can be read.
 impl HashValue for Option<Edit> {
     const FORM: Form = Form::Optional;
 

@@ -1,4 +1,4 @@
-//! The texts and the audience of a status, which decide under which names it is indexed, read from the primary data.
+//! The text and the audience of a status, which decide under which names the status is indexed, read from the primary data.
 
 use super::super::keys;
 use super::super::model::Status;
@@ -42,7 +42,7 @@ impl IndexedText {
         Ok(text.map(|(_, text)| text))
     }
 
-    /// Parses [`FIELDS`] of the HASH of a status, with its author; `None` if there is no status. Whether the author is private is not known.
+    /// Parses [`FIELDS`] of the HASH of a status, with its author; `None` if there is no status. The author counts as public.
     pub(in super::super) fn parse(
         [by, message, posted, entities, edited, audience]: [Option<String>; 6],
     ) -> Option<(UserId, Self)> {

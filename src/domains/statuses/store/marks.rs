@@ -100,14 +100,14 @@ pub(in super::super) async fn remove(db: &Db, mark: Mark, marks: &[(UserId, Stat
     db.call_many(marks.iter().map(call).collect()).await.map(drop)
 }
 
-/// Up to `each` accounts that have marked each deleted status. A status that exists returns none. One pipeline.
+/// Up to `limit` accounts that have marked each deleted status; none for a status that exists. One pipeline.
 pub(in super::super) async fn remaining_markers(
     db: &Db,
     mark: Mark,
     ids: &[StatusId],
-    each: usize,
+    limit: usize,
 ) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
-    members::list_remaining(db, ids, |id| keys::markers(mark, id), each).await
+    members::list_remaining(db, ids, |id| keys::markers(mark, id), limit).await
 }
 
 /// Removes accounts from the markers of deleted statuses. One pipeline; nothing for none.
@@ -126,10 +126,10 @@ pub(in super::super) async fn current_many(db: &Db, mark: Mark, pairs: &[(UserId
     if pairs.is_empty() {
         return Ok(Vec::new());
     }
-    let ask = |(user, status): &(UserId, StatusId)| {
+    let commands = |(user, status): &(UserId, StatusId)| {
         [cmd("ZSCORE").arg(keys::markers(mark, *status)).arg(user.0).take(), cmd("EXISTS").arg(keys::status(*status)).take()]
     };
-    let mut replies = db.read_many(pairs.iter().flat_map(ask).collect()).await?.into_iter();
+    let mut replies = db.read_many(pairs.iter().flat_map(commands).collect()).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
     let mut id = |_| {
         let (score, status_exists): (Option<f64>, bool) = (decode::value(reply())?, decode::value(reply())?);
@@ -138,7 +138,7 @@ pub(in super::super) async fn current_many(db: &Db, mark: Mark, pairs: &[(UserId
     pairs.iter().map(&mut id).collect()
 }
 
-/// The ids of marks on the status's side, in the order of `pairs`; `None` where there is none. One pipeline.
+/// The ids of marks on the status's side, in the order of `pairs`, also of statuses that were deleted; `None` where there is none. One pipeline.
 pub(in super::super) async fn ids(db: &Db, mark: Mark, pairs: &[(UserId, StatusId)]) -> Result<Vec<Option<u64>>, Error> {
     let score = |(user, status): &(UserId, StatusId)| cmd("ZSCORE").arg(keys::markers(mark, *status)).arg(user.0).take();
     let id = |reply| Ok(decode::value::<Option<f64>>(reply)?.map(|score| score as u64));

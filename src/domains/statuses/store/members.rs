@@ -7,15 +7,15 @@ use crate::base::page::Window;
 use crate::db::{Db, decode, ranges};
 use redis::cmd;
 
-/// Up to `each` accounts of a set of each deleted status. A status that exists returns none. One pipeline.
+/// Up to `limit` accounts of a set of each deleted status; none for a status that exists. One pipeline.
 pub(super) async fn list_remaining(
     db: &Db,
     ids: &[StatusId],
     set: impl Fn(StatusId) -> String,
-    each: usize,
+    limit: usize,
 ) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
-    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: each };
-    // Read in this order: a status that does not exist afterwards was deleted before, or had an empty set.
+    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit };
+    // The set is read first: if the status does not exist afterwards, it was deleted, or the set was empty.
     let commands =
         ids.iter().flat_map(|id| [ranges::command(&set(*id), &window), cmd("EXISTS").arg(keys::status(*id)).take()]).collect();
     let mut replies = db.read_many(commands).await?.into_iter();
@@ -31,8 +31,8 @@ pub(super) async fn list_remaining(
 
 /// Removes accounts from a set of each status. One pipeline; nothing for none.
 pub(super) async fn remove(db: &Db, accounts: &[(StatusId, Vec<UserId>)], set: impl Fn(StatusId) -> String) -> Result<(), Error> {
-    let some = accounts.iter().filter(|(_, users)| !users.is_empty());
+    let not_empty = accounts.iter().filter(|(_, users)| !users.is_empty());
     let members = |users: &[UserId]| users.iter().map(|user| user.0).collect::<Vec<_>>();
     let command = |(id, users): &(StatusId, Vec<UserId>)| cmd("ZREM").arg(set(*id)).arg(members(users)).take();
-    db.write_many(some.map(command).collect()).await.map(drop)
+    db.write_many(not_empty.map(command).collect()).await.map(drop)
 }

@@ -1,4 +1,4 @@
-//! Quotes in Redis: a status names the status that it quotes, which has the set of those that quote it.
+//! Quotes in Redis: a status names the status that it quotes, and the quoted status has the set of the statuses that quote it.
 
 use super::super::keys;
 use crate::base::error::Error;
@@ -30,7 +30,8 @@ pub(in super::super) fn parse_tombstone(tombstone: &str) -> Option<StatusId> {
     last.strip_prefix('q')?.parse().ok().filter(|id| *id > 0).map(StatusId)
 }
 
-/// Adds statuses to those that quote a status, or removes them, as (quoted, quoting); ignores quoted statuses that do not exist. One pipeline of scripts.
+/// Adds statuses to the sets of the statuses that they quote, or removes them, as pairs (quoted, quoting). Ignores quoted statuses that do not exist. One
+/// pipeline of scripts.
 pub(in super::super) async fn set(db: &Db, quotes: &[(StatusId, StatusId)], on: bool) -> Result<(), Error> {
     let call = |(quoted, id): &(StatusId, StatusId)| {
         Call::new(&SET_QUOTE, [keys::status(*quoted), keys::quotes(*quoted)]).arg(id.0).arg(u8::from(on))

@@ -1,4 +1,4 @@
-//! The stored form of a status's parent, and tombstones.
+//! Replies in Redis: the numbers of replies, reply policies, tombstones, and the recorded entries of deleted statuses with replies.
 
 use super::super::keys;
 use super::super::model::MAX_DELETED_WITH_REPLIES;
@@ -26,7 +26,7 @@ pub(in super::super) struct DeletedEntry {
 }
 
 impl DeletedEntry {
-    /// Parses the tombstone of a status, `1 parent root`, and what it quoted; `None` if it was in no conversation.
+    /// Parses the entry from the tombstone of a status, `1 parent root`, which may end with the quoted status; `None` if the status was in no conversation.
     pub(in super::super) fn parse(status: StatusId, tombstone: &str) -> Option<Self> {
         let mut ids = tombstone.split(' ').skip(1).map(|text| text.parse::<u64>().ok().map(StatusId));
         let (parent, root) = (ids.next()??, ids.next()??);
@@ -34,7 +34,7 @@ impl DeletedEntry {
     }
 }
 
-/// The tombstones of deleted statuses, in the order of `ids`; empty for those that exist, or were deleted more than a day ago. One pipeline.
+/// The tombstones of deleted statuses, in the order of `ids`; empty for statuses that exist, or were deleted more than 25 hours ago. One pipeline.
 pub(in super::super) async fn tombstones(db: &Db, ids: &[StatusId]) -> Result<Vec<String>, Error> {
     let commands = ids.iter().map(|id| cmd("GET").arg(keys::tombstone(*id)).take()).collect();
     let replies = db.read_many(commands).await?.into_iter();
@@ -68,7 +68,7 @@ pub(in super::super) async fn clear_parent_authors(db: &Db, ids: &[StatusId]) ->
     db.call_many(calls.collect()).await.map(drop)
 }
 
-/// Records the entry of a deleted status of `author` to which there are replies; nothing if the account was deleted. One script.
+/// Records the entry of a deleted status of `author` to which there are replies; `false` if the account was deleted. One script.
 pub(in super::super) async fn add_deleted_with_replies(
     db: &Db,
     author: UserId,
@@ -112,7 +112,7 @@ fn decode_entry(member: &[u8]) -> Option<ConversationEntryId> {
     (status.len() == 7).then(|| ConversationEntryId { root: id(root), status: id(status) })
 }
 
-/// The likes of the replies among statuses. One pipeline.
+/// The numbers of likes of the replies among statuses. One pipeline.
 pub(in super::super) async fn likes(db: &Db, ids: &[StatusId]) -> Result<Vec<(ConversationEntryId, u64)>, Error> {
     let commands = ids.iter().map(|id| cmd("HMGET").arg(keys::status(*id)).arg(&["likes", "reply"]).take()).collect();
     let mut found = Vec::new();

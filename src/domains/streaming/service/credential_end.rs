@@ -13,13 +13,13 @@ use futures_util::future::select_all;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// The interval at which a credential is checked when no change of it was published.
+/// The interval at which a credential is checked if no change is published.
 const CHECK_INTERVAL: Duration = Duration::from_secs(20);
 /// The interval at which the end of a JWT is checked by the clock, without a round trip.
 const EXPIRY_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Waits until the viewer's session or JWT has ended: expired, revoked, or deleted with its account. Notices within a second on every process. Never returns for
-/// a server key, which no stream accepts.
+/// Waits until the viewer's session or JWT has ended: expired, revoked, or deleted with its account. Notices within a second on every process. Never returns
+/// for a server key, which no stream accepts.
 pub async fn wait_for_credential_end(app: &App, viewer: &Viewer) {
     let term_hasher = loop {
         match events::term_hasher(app).await {
@@ -51,7 +51,7 @@ async fn wait_for_jwt_end(app: &App, viewer: &Viewer, token: &VerifiedToken, ter
         let began = Instant::now();
         let mut is_changed = false;
         while !is_changed && began.elapsed() < CHECK_INTERVAL {
-            // Its end by the clock, which may be set, and a key that has left the set.
+            // The token may have expired by the clock, which may have been set, or its key may have left the key set.
             if !identities::jwt::is_usable(app, token) {
                 return;
             }

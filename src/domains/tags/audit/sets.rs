@@ -1,4 +1,4 @@
-//! The audit of followed tags and of the tags of lists: names in their one form, and no more than the limit.
+//! The audit of followed tags and of the tags of lists: names are in their normalized form, and no set has more than the limit.
 
 use super::super::store::sets::TagSet;
 use crate::base::audit::{Findings, Remedy};
@@ -15,8 +15,8 @@ use redis::cmd;
 pub async fn check(reader: &AuditReader, sets: &[TagSet], found: &mut Findings) -> Result<(), Error> {
     let owners = reader.query(sets.iter().map(|set| set.owner.as_str()), |key| cmd("EXISTS").arg(key).take()).await?;
     let sizes = reader.query(sets.iter().map(|set| set.key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
-    let most = sets.iter().map(|set| set.max).max().unwrap_or_default();
-    let range = |key: &str| cmd("ZRANGE").arg(key).arg(0).arg(most).arg("WITHSCORES").take();
+    let max_size = sets.iter().map(|set| set.max).max().unwrap_or_default();
+    let range = |key: &str| cmd("ZRANGE").arg(key).arg(0).arg(max_size).arg("WITHSCORES").take();
     let members = reader.query(sets.iter().map(|set| set.key.as_str()), range).await?;
     for set in sets {
         if owners.read::<u64>(&set.owner.as_str()) != Some(1) {

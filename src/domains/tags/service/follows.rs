@@ -93,7 +93,7 @@ pub async fn purge_followed(app: &App, user: UserId) -> Result<(), Error> {
     store::purge_followed(app.db(), user).await
 }
 
-/// All tags that an account follows: they are few, so pages are cut from them. A row has the follow's id as its member and its position.
+/// All tags that an account follows. The tags are few, so all are read, and pages are cut from them. A row has the follow's id as its member and its position.
 struct FollowedTagListing(Vec<AddedTag>);
 
 impl PageSource for FollowedTagListing {
@@ -101,8 +101,8 @@ impl PageSource for FollowedTagListing {
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         let rows = |window: &Window| {
-            let added = self.0.iter().map(|tag| tag.added).filter(|id| window.above < *id && *id < window.below);
-            let mut rows: Vec<Row> = added.map(|id| Row { member: id, position: id }).collect();
+            let ids = self.0.iter().map(|tag| tag.id).filter(|id| window.above < *id && *id < window.below);
+            let mut rows: Vec<Row> = ids.map(|id| Row { member: id, position: id }).collect();
             rows.sort_unstable_by_key(|row| (window.newest_first.then_some(Reverse(row.position)), row.position));
             rows.truncate(window.limit);
             rows
@@ -111,7 +111,7 @@ impl PageSource for FollowedTagListing {
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<TagId>>, Error> {
-        let tag = |row: &Row| self.0.iter().find(|tag| tag.added == row.member).map(|tag| tag.tag.clone());
+        let tag = |row: &Row| self.0.iter().find(|tag| tag.id == row.member).map(|tag| tag.tag.clone());
         Ok(rows.iter().map(tag).collect())
     }
 }

@@ -32,14 +32,14 @@ impl TagsOfSet {
 
 impl EstimatedSize for TagsOfSet {
     fn bytes(&self) -> usize {
-        let of_tag = |(tag, key): &(TagId, String)| size_of::<(TagId, String)>() + tag.name().len() + key.len();
-        size_of::<Self>() + self.0.iter().map(of_tag).sum::<usize>()
+        let tag_size = |(tag, key): &(TagId, String)| size_of::<(TagId, String)>() + tag.name().len() + key.len();
+        size_of::<Self>() + self.0.iter().map(tag_size).sum::<usize>()
     }
 }
 
 /// Reads the tags of a set beside other commands.
 pub fn read_beside(db: &Db, set: &TagSet) -> SpeculativeRead<TagsOfSet> {
-    // No set has more than an account may follow.
+    // No set has more tags than an account may follow.
     let read: CachedRead<TagsOfSet> = (|key| names_command(key, MAX_FOLLOWED_TAGS), TagsOfSet::decode);
     SpeculativeRead::new(db, set.key.clone(), read)
 }

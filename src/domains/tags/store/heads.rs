@@ -9,7 +9,7 @@ use crate::db::cached_reads::CachedRead;
 use crate::db::{Db, EstimatedSize, ReadBarrier, decode, ranges};
 use redis::{Cmd, Value, cmd};
 
-/// Maximum number of statuses of a head: those of a page of a home, of which the tags of the home share the entries.
+/// Maximum number of statuses of a head: enough for most pages of a home, since all tags of the home share the entries of a page.
 const HEAD: usize = 32;
 
 /// The newest statuses of a tag.
@@ -35,7 +35,7 @@ impl TagHead {
         Ok(Some(Self { ids: decode::ids(reply)?.iter().map(|row| row.member).collect() }))
     }
 
-    /// The ids of a window, newest first, of which the window has the first or the last ones; `None` if it may have others below the head.
+    /// The ids of a window, newest first, up to its limit; `None` if the window may have ids below the head.
     fn ids(&self, window: &Window) -> Option<&[u64]> {
         let from = self.ids.partition_point(|id| *id >= window.below);
         let to = self.ids.partition_point(|id| *id > window.above);
@@ -50,7 +50,7 @@ impl TagHead {
         }
     }
 
-    /// The rows of a window in its order; `None` if it may have rows below the head.
+    /// The rows of a window, in the window's order; `None` if the window may have rows below the head.
     fn rows(&self, window: &Window) -> Option<Vec<Row>> {
         let row = |id: &u64| Row { member: *id, position: *id };
         let ids = self.ids(window)?.iter();
@@ -58,7 +58,7 @@ impl TagHead {
     }
 }
 
-/// Windows of the statuses of tags, in their order. What the cached heads contain takes no command. One pipeline for the rest, or none.
+/// Windows of the statuses of tags, in the order of `windows`. A window that a cached head contains takes no command. One pipeline for the others, or none.
 pub(in crate::domains::tags) async fn windows(
     db: &Db,
     since: ReadBarrier,
@@ -85,7 +85,7 @@ fn cached(db: &Db, since: ReadBarrier, tag: &TagId, window: &Window) -> Option<V
     db.get_cached_one::<TagHead>(since, &keys::tag(tag))?.rows(window)
 }
 
-/// The first statuses of a window over those of `tags` whose cached heads contain it, in its order, and the other tags. No round trip.
+/// The first statuses of a window over all `tags` whose cached heads contain the window, in the window's order, and the other tags. No round trip.
 pub(in crate::domains::tags) fn merge_cached(
     db: &Db,
     since: ReadBarrier,
@@ -103,11 +103,11 @@ pub(in crate::domains::tags) fn merge_cached(
     (first.statuses(), others)
 }
 
-/// The first ids of a window over several lists, each once. Most lists add few or none, which costs a comparison.
+/// The first ids of a window over several lists, each once. A list that adds none costs one comparison.
 struct FirstIds {
     newest_first: bool,
     limit: usize,
-    /// Sorted. Negated if the newest are first.
+    /// Sorted. The ids, or their bitwise complements if the newest are first.
     ranks: Vec<u64>,
 }
 
@@ -125,7 +125,7 @@ impl FirstIds {
         };
     }
 
-    /// Inserts an id by its rank; `false` if no id of a higher rank is among the first.
+    /// Inserts an id by its rank. Returns `false` if neither this id nor any id of a higher rank is among the first.
     fn insert(&mut self, rank: u64) -> bool {
         if self.ranks.len() == self.limit && self.ranks.last().is_none_or(|last| *last < rank) {
             return false;

@@ -27,7 +27,7 @@ pub(in crate::domains::tags) struct AddedTag {
     /// The tag.
     pub tag: TagId,
     /// The id of its addition, which contains the time.
-    pub added: u64,
+    pub id: u64,
 }
 
 /// Result of adding a tag to a set.
@@ -81,5 +81,5 @@ pub fn names(reply: Value) -> Result<Vec<TagId>, Error> {
 /// `STORAGE_UNAVAILABLE`.
 pub(in crate::domains::tags) async fn read(db: &Db, key: &str, max: usize) -> Result<Vec<AddedTag>, Error> {
     let pairs: Vec<(String, f64)> = db.read(names_command(key, max).arg("WITHSCORES").take()).await?;
-    Ok(pairs.into_iter().map(|(name, score)| AddedTag { tag: TagId::of_name(name), added: score as u64 }).collect())
+    Ok(pairs.into_iter().map(|(name, score)| AddedTag { tag: TagId::of_name(name), id: score as u64 }).collect())
 }
