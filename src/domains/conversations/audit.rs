@@ -1,5 +1,5 @@
-//! The audit of conversations: an entry is below its parent's, in both orders, and counts equal the entries below. That entries have statuses is checked
-//! where the statuses are.
+//! The audit of conversations: each entry is directly below the entry of its parent, is in both orders, and counts the entries directly below it. The audit
+//! of statuses checks that entries have statuses.
 
 use super::keys::{self, KeyKind};
 use super::model::{ID_BYTES, ReplyRef, StoredEntry};
@@ -20,7 +20,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Parses the stored form of what a status replies to; `None` if it is invalid.
+/// Parses the stored form of a [`ReplyRef`]; `None` if it is invalid.
 pub fn parse_reply(text: &str) -> Option<ReplyRef> {
     store::parse_reply(text)
 }
@@ -141,7 +141,7 @@ async fn check_entries(reader: &AuditReader, entries: &[ScannedEntry], found: &m
     Ok(())
 }
 
-/// An order has a member for each entry but the root's.
+/// Checks that an order has a member for each entry but the root's.
 async fn check_size(reader: &AuditReader, root: StatusId, key: &str, found: &mut Findings) -> Result<(), Error> {
     let entries = reader.query([root], |root| cmd("HLEN").arg(keys::entries(root)).take()).await?;
     let members = reader.query([key], |key| cmd("ZCARD").arg(key).take()).await?;

@@ -64,6 +64,6 @@ pub struct StoredEntry {
     pub replies: u32,
     /// The number of entries directly below, those of deleted statuses included.
     pub children: u32,
-    /// The number of likes in the order by likes; of a deleted status those that it had.
+    /// The number of likes in the order by likes; for a deleted status, the number before the deletion.
     pub likes: u32,
 }

@@ -1,4 +1,4 @@
-//! The entries of conversations. Who may see their statuses is decided where the statuses are.
+//! The entries of conversations. The domain of statuses decides who may see the statuses of entries.
 
 use super::model::{ReplySort, StoredEntry};
 use super::store;

@@ -72,7 +72,7 @@ fn call(script: &'static Script, root: StatusId) -> Call {
 /// Result of adding an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddReplyResult {
-    /// It is there, since now or before; the number of replies to the parent.
+    /// The reply has an entry, which was added now or before. Contains the number of replies to the parent.
     Added(u32),
     /// The parent has no entry, or was deleted.
     NoParent,
@@ -122,10 +122,10 @@ pub(super) async fn remove(db: &Db, entry: ConversationEntryId) -> Result<Option
 
 /// Moves replies in their orders by likes. One pipeline of scripts; nothing for none.
 pub(super) async fn set_likes(db: &Db, likes: &[(ConversationEntryId, u64)]) -> Result<(), Error> {
-    let one = |(entry, likes): &(ConversationEntryId, u64)| {
+    let set = |(entry, likes): &(ConversationEntryId, u64)| {
         call(&SET_ENTRY_LIKES, entry.root).arg(&bytes_of(entry.status.0)[..]).arg((*likes).min(u64::from(u32::MAX)))
     };
-    db.call_many(likes.iter().map(one).collect()).await.map(drop)
+    db.call_many(likes.iter().map(set).collect()).await.map(drop)
 }
 
 /// The entries, in the order of `ids`; `None` for those that are not there. One pipeline.
@@ -170,11 +170,16 @@ pub(super) async fn ancestors(
 ) -> Result<Option<Vec<(ConversationEntryId, StoredEntry)>>, Error> {
     let call = call(&READ_ANCESTORS, id.root).arg(&bytes_of(id.status.0)[..]).arg(from).arg(to);
     let Some(found) = db.call::<Option<Vec<Option<Vec<u8>>>>>(call).await? else { return Ok(None) };
-    let one = |pair: &[Option<Vec<u8>>]| {
+    let ancestor = |pair: &[Option<Vec<u8>>]| {
         let [Some(status), Some(record)] = pair else { return None };
         Some((ConversationEntryId { status: id_of(status)?, ..id }, parse_entry(record)?))
     };
-    found.chunks(2).map(one).collect::<Option<Vec<_>>>().map(Some).ok_or_else(|| Error::corrupt("an entry without its ancestors"))
+    found
+        .chunks(2)
+        .map(ancestor)
+        .collect::<Option<Vec<_>>>()
+        .map(Some)
+        .ok_or_else(|| Error::corrupt("an entry without its ancestors"))
 }
 
 /// Windows of the direct replies of an entry in an order, in the order of `windows`. One pipeline.

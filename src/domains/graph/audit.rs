@@ -1,4 +1,4 @@
-//! The audit of follows: an edge is on both sides with the same id, and counts equal the sizes of the sets. Follow requests.
+//! The audit of follows and follow requests: an edge is on both sides with the same id, and counts equal the sizes of the sets.
 
 mod hidden_reposts;
 mod requests;
@@ -55,7 +55,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     audit_edges::check(reader, &FOLLOWS, sets, found).await
 }
 
-/// The records of undone follows are removed within seconds. The time is not stored, so only a finding that a second read confirms is reported.
+/// Checks that the accounts of records of undone follows exist. How long a record has existed is not stored, so an old one is not reported.
 async fn check_unfollowed(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let unfollowed: Vec<(UserId, &KeyInfo)> =
         entries.iter().filter_map(|entry| Some((keys::parse_unfollowed(&entry.key)?, entry))).collect();

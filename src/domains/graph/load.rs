@@ -1,4 +1,4 @@
-//! The batch loader of relations between the viewer and accounts.
+//! The batch loaders of follows, follow requests and hidden reposts between the viewer and accounts.
 
 use super::store;
 use crate::base::error::Error;

@@ -42,11 +42,11 @@ impl FanoutMode {
     /// # Errors
     /// Internal, for any other text.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let Some((way, id)) = text.split_once(' ') else {
+        let Some((name, id)) = text.split_once(' ') else {
             return if text.is_empty() { Ok(Self::Push) } else { Err(Error::corrupt("a fan-out mode")) };
         };
         let id = id.parse().map_err(Error::corrupt)?;
-        match way {
+        match name {
             "rising" => Ok(Self::ToMerge(id)),
             "merged" => Ok(Self::Merge(id)),
             "falling" => Ok(Self::ToPush(id)),
@@ -65,7 +65,7 @@ impl FanoutMode {
     }
 }
 
-/// The number of an author's followers, and how statuses come to them.
+/// The number of an author's followers, and the author's fan-out mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FollowerStats {
     /// The number of followers.

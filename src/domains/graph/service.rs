@@ -53,9 +53,10 @@ pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
     store::remove_following(app.db(), a, b, true).await.map(drop)
 }
 
-/// Reconciles `b`'s side with `a`'s, and returns it; `None` if `b` was deleted, and then removes the follow or the request. A request to a
-/// public account becomes a follow, and one beside a follow ends. One script and a command; two scripts more for such a request. The caller reads `a`'s side before
-/// and after, and repeats if it has changed: the last writer of `b`'s side has read it since, so both sides match in any order of steps.
+/// Reconciles `b`'s side with `a`'s, and returns the follower stats of `b`; `None` if `b` was deleted, and then removes the follow or the request. A
+/// request to a public account becomes a follow, and a request beside a follow ends. One script and a command; two scripts more for such a request.
+/// The caller reads `a`'s side before and after, and repeats if that side has changed: the last writer of `b`'s side has read it since, so both sides
+/// match in any order of steps.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -45,7 +45,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_passwords(reader, &accounts, found).await
 }
 
-/// Nobody can log in to an account without a password, unless another system can.
+/// Checks that each account has a password or an identity: otherwise nobody can log in to it.
 async fn check_passwords(reader: &AuditReader, accounts: &[UserId], found: &mut Findings) -> Result<(), Error> {
     let exists = |id| cmd("EXISTS").arg(password_key(id)).arg(keys::identity(id)).take();
     let exists = reader.query(accounts.iter().copied(), exists).await?;

@@ -21,7 +21,7 @@
 //! deletion that is stored here, or if its `jti` or `sid` was revoked. The first JWT of an account records the issuer. All of this is read through the
 //! client-side cache, also that a `jti` was not revoked: a write to the key invalidates it. Revocations are published, so that sockets end.
 //!
-//! **Costs.** The account of an external id: one HGET, and one HGETALL if the account is not cached.
+//! **Costs.** The account of an external id: one HMGET, and one HGETALL if the account is not cached.
 
 pub mod audit;
 mod graphql;

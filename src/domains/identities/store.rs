@@ -25,7 +25,7 @@ pub(super) async fn holder(db: &Db, digest: &str) -> Result<ExternalIdHolder, Er
 }
 
 /// Claims an external id for the account `id`, if it is free or `abandoned` has it; for a JWT that was issued at a time, unless the last account with the id
-/// was deleted after that. Returns the account that has it. One script.
+/// was deleted after that. Returns the account that has the id afterwards, or account 0 if the JWT was refused. One script.
 pub(super) async fn claim(
     db: &Db,
     digest: &str,

@@ -180,8 +180,8 @@ async fn check_entries(reader: &AuditReader, windows: &[SetWindow<KeyKind>], fou
     let missing_accounts = reader.missing_accounts(members).await?;
     let listed = rows().filter(|(set, _)| matches!(set, KeyKind::Lists(_))).map(|(_, row)| UserListId(row.member));
     let owners = reader.query(listed, |id| cmd("HGET").arg(keys::list(id)).arg("uid").take()).await?;
-    let backs = rows().filter_map(|(set, row)| other_side(set, row));
-    let sides = reader.query(backs, |(side, member)| cmd("ZSCORE").arg(side_key(side)).arg(member).take()).await?;
+    let other_sides = rows().filter_map(|(set, row)| other_side(set, row));
+    let sides = reader.query(other_sides, |(side, member)| cmd("ZSCORE").arg(side_key(side)).arg(member).take()).await?;
     for window in windows {
         for row in &window.rows {
             match window.set {
@@ -206,7 +206,7 @@ async fn check_entries(reader: &AuditReader, windows: &[SetWindow<KeyKind>], fou
     Ok(())
 }
 
-/// No member of a list blocks its owner or is blocked by the owner.
+/// Checks that no member of a list blocks its owner or is blocked by the owner.
 async fn check_blocks(reader: &AuditReader, windows: &[SetWindow<KeyKind>], found: &mut Findings) -> Result<(), Error> {
     let members = || {
         let of_list = |window: &SetWindow<KeyKind>| if let KeyKind::Members(list) = window.set { Some(list) } else { None };

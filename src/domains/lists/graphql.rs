@@ -222,8 +222,8 @@ impl ListMutation {
         ctx: &Context<'_>,
         #[graphql(desc = "The new list.")] input: CreateUserListInput,
     ) -> Option<Result<CreateUserListPayload>> {
-        let made = create(ctx, input).await;
-        Some(made.map(Into::into))
+        let created = create(ctx, input).await;
+        Some(created.map(Into::into))
     }
 
     /// Renames a list of the viewer. Requires a session.
@@ -274,8 +274,8 @@ async fn create(ctx: &Context<'_>, input: CreateUserListInput) -> Result<ListPay
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let new = NewList { name: input.name, idempotency_key: input.idempotency_key };
-    let (made, user_errors) = refuse(service::create(&request.app, viewer, new).await)?;
-    Ok((load_current(request, made.flatten()).await?, user_errors))
+    let (created, user_errors) = refuse(service::create(&request.app, viewer, new).await)?;
+    Ok((load_current(request, created.flatten()).await?, user_errors))
 }
 
 async fn rename(ctx: &Context<'_>, input: RenameUserListInput) -> Result<ListPayload> {
@@ -305,17 +305,17 @@ async fn delete(ctx: &Context<'_>, input: DeleteUserListInput) -> Result<DeleteU
     Ok(DeleteUserListPayload { deleted_user_list_id: deleted.map(|id| id.global().into()), user_errors })
 }
 
-async fn change(ctx: &Context<'_>, list: &str, user: &str, on: bool) -> Result<ListPayload> {
+async fn change(ctx: &Context<'_>, list: &str, user: &str, is_added: bool) -> Result<ListPayload> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
-    let (changed, user_errors) = refuse(apply(request, viewer, list, user, on).await)?;
+    let (changed, user_errors) = refuse(apply(request, viewer, list, user, is_added).await)?;
     Ok((load_current(request, changed).await?, user_errors))
 }
 
-async fn apply(request: &Request, viewer: UserId, list: &str, user: &str, on: bool) -> Outcome<UserListId> {
+async fn apply(request: &Request, viewer: UserId, list: &str, user: &str, is_added: bool) -> Outcome<UserListId> {
     let id = parse_id(list)?;
     let user = relations::service::find_by_global_id(&request.loaders(), user).await?;
-    if on {
+    if is_added {
         relations::service::refuse_blocked(&request.loaders(), user).await?;
         timelines::service::add_to_list(&request.app, viewer, id, user).await?;
     } else {

@@ -17,7 +17,7 @@ pub(super) fn deleted_lists(owner: UserId) -> String {
     format!("dropped:{{{}}}", owner.0)
 }
 
-/// HASH `id uid name edges`, where `edges` counts every change of the members and never goes back. No time to live.
+/// HASH `id uid name edges`, where `edges` counts every change of the members and the tags and never goes back. No time to live.
 pub fn list(id: UserListId) -> String {
     format!("list:{{{}}}", id.0)
 }
@@ -27,8 +27,8 @@ pub fn members(id: UserListId) -> String {
     format!("members:{{{}}}", id.0)
 }
 
-/// ZSET, user id → id of the removal: former members whose statuses may still be in the timeline. An entry is deleted when they have been
-/// removed, all of them with the list.
+/// ZSET, user id → id of the removal: former members whose statuses may still be in the timeline. An entry is deleted when these statuses
+/// have been removed; all entries are deleted with the list.
 pub fn removed(id: UserListId) -> String {
     format!("removed:{{{}}}", id.0)
 }

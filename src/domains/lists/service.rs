@@ -34,9 +34,9 @@ pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<Us
     let new = new.check().map_err(Refusal::User)?;
     charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
     let mut id = UserListId(app.next_id().await?);
-    let keyed = new.idempotency_key.as_deref().map(|key| IdempotentRequest::new("createUserList", key, &new.name));
-    if let Some(keyed) = &keyed {
-        id = UserListId(idempotency::bind(app, owner, keyed, id.0).await?);
+    let request = new.idempotency_key.as_deref().map(|key| IdempotentRequest::new("createUserList", key, &new.name));
+    if let Some(request) = &request {
+        id = UserListId(idempotency::bind(app, owner, request, id.0).await?);
     }
     let lease = journal::begin(app, Task::List { owner, list: id, name: new.name.clone() }).await?;
     match store::add_list(app.db(), owner, id).await? {
@@ -52,8 +52,8 @@ pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<Us
         }
         refused => {
             lease.ack(app);
-            if let Some(keyed) = &keyed {
-                idempotency::release(app, owner, keyed, id.0).await?;
+            if let Some(request) = &request {
+                idempotency::release(app, owner, request, id.0).await?;
             }
             Err(if refused == CreateListResult::NoAccount { Error::Unauthenticated.into() } else { too_many_lists().into() })
         }
@@ -169,7 +169,7 @@ pub async fn is_owned_by(app: &App, owner: UserId, id: UserListId) -> Result<boo
     store::has_list(app.db(), owner, id).await
 }
 
-/// The versions of lists (how often their members have changed). One round trip.
+/// The versions of lists (how often their members and tags have changed). One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -231,16 +231,17 @@ async fn purge_data(app: &App, id: UserListId) -> Result<(), Error> {
 /// Result of restoring a list that has a record, but is missing in its owner's set of lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestoreListResult {
-    /// The list is in its owner's set again.
+    /// The list is in its owner's set again, or its record does not name this owner.
     Restored,
     /// The list or its owner's account was deleted; the remaining data must be deleted.
     Deleted,
-    /// Its owner has the most lists already.
+    /// Its owner already has the maximum number of lists.
     LimitReached,
 }
 
 /// Restores a list to the owner that its record names, unless it was deleted. The record is written after the entry in
-/// the owner's set and deleted after it, so a record proves that the list was in the set. One script.
+/// the owner's set and deleted after it, so a record proves that the list was in the set. A read and a script. Changes nothing if the record does not
+/// name `owner`.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -271,11 +272,11 @@ pub async fn purge_orphaned(app: &App, owner: Option<UserId>, id: UserListId) ->
     Ok(true)
 }
 
-/// The lists of `ids` whose records name no other owner. One pipeline; nothing for no ids.
+/// The lists of `ids` whose records name `owner`, or that have no record. One pipeline; nothing for no ids.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn not_of_others(app: &App, owner: UserId, ids: &[UserListId]) -> Result<Vec<UserListId>, Error> {
+pub async fn without_other_owners(app: &App, owner: UserId, ids: &[UserListId]) -> Result<Vec<UserListId>, Error> {
     let owners = store::owners(app.db(), ids).await?;
     Ok(ids.iter().zip(owners).filter(|(_, recorded)| recorded.is_none_or(|it| it == owner)).map(|(id, _)| *id).collect())
 }

@@ -28,7 +28,7 @@ pub async fn load_kinds(loaders: &Loaders) -> Result<RelationKinds, Error> {
 }
 
 /// Whether the viewer probably has mutes or blocks, without a round trip: from what the request has loaded, else from a cached account, which may be
-/// out of date. `false` if neither is there. For decisions about costs only.
+/// out of date. `false` if no account is loaded or cached. For decisions about costs only.
 pub fn may_hide(loaders: &Loaders) -> bool {
     let fetcher = loaders.relationships.fetcher();
     let Some(viewer) = fetcher.viewer else { return false };
@@ -122,7 +122,8 @@ pub async fn keep_delivered<T>(
 }
 
 /// Loads the accounts that the viewer may see in a list, in the order of `ids`: `None` for the others. `is_own` is set if the list
-/// belongs to the viewer or to an object of the viewer. One pipeline; one more for a viewer with blocks. No round trip for an empty list.
+/// belongs to the viewer or to an object of the viewer. One pipeline; one more for a viewer with blocks, and, unless `is_own`, for private accounts.
+/// No round trip for an empty list.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -242,7 +243,8 @@ pub async fn find(loaders: &Loaders, id: UserId) -> Result<Option<Arc<User>>, Er
     Ok(account.filter(|_| policy::can_discover(relationship)))
 }
 
-/// The account that has this login, ignoring case, or has it reserved, if the viewer can discover it. One HMGET, then the cost of [`find`]; no round trip for an invalid login.
+/// The account that has this login, ignoring case, or has it reserved, if the viewer can discover it. One HMGET, then the cost of [`find`]; no round
+/// trip for an invalid login.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -1,4 +1,4 @@
-//! The audit of relations. Of mutes: a mute is on both sides with the same id, counts equal the sizes of the sets, and ended mutes are removed.
+//! The audit of relations. This file checks that a mute is on both sides with the same id, counts equal the sizes of the sets, and ended mutes are removed.
 
 mod blocks;
 mod friends;

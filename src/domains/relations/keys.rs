@@ -98,16 +98,16 @@ pub(super) enum KeyKind {
 
 /// Parses a key; `None` for a key of another domain.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
-    let of = |kind| audit::id_in(key, kind).map(UserId);
+    let id = |kind| audit::id_in(key, kind).map(UserId);
     let schedule = || {
         let partition = audit::tag_in(key, "mute_schedule").and_then(audit::number)?;
         (partition < SCHEDULES).then_some(KeyKind::Schedule(partition))
     };
-    let account = of("mutes").map(KeyKind::Mutes).or_else(|| of("mute_ends").map(KeyKind::MuteEnds));
-    let blocks = || of("blocks").map(KeyKind::Blocks).or_else(|| of("blockers").map(KeyKind::Blockers));
-    let friends = || of("friends").map(KeyKind::Friends).or_else(|| of("friend_requests_sent").map(KeyKind::SentRequests));
+    let mutes = id("mutes").map(KeyKind::Mutes).or_else(|| id("mute_ends").map(KeyKind::MuteEnds));
+    let blocks = || id("blocks").map(KeyKind::Blocks).or_else(|| id("blockers").map(KeyKind::Blockers));
+    let friends = || id("friends").map(KeyKind::Friends).or_else(|| id("friend_requests_sent").map(KeyKind::SentRequests));
     let requests =
-        || of("friend_requests_received").map(KeyKind::ReceivedRequests).or_else(|| of("friend_slots").map(KeyKind::FriendSlots));
+        || id("friend_requests_received").map(KeyKind::ReceivedRequests).or_else(|| id("friend_slots").map(KeyKind::FriendSlots));
     let others = || schedule().or_else(blocks).or_else(friends).or_else(requests);
-    account.or_else(|| of("muters").map(KeyKind::Muters)).or_else(others)
+    mutes.or_else(|| id("muters").map(KeyKind::Muters)).or_else(others)
 }

@@ -23,7 +23,7 @@ pub struct RelationshipFetcher {
     pub(super) viewer: Option<UserId>,
     /// The viewer's account, once it was read. Kinds of relations that it does not have are not loaded.
     pub(super) account: OnceCell<Option<Arc<User>>>,
-    /// The authors that are hidden from the viewer, once they were asked for; `None` if they are not cached.
+    /// The accounts that are hidden from the viewer, once they were requested; `None` if they are not cached.
     pub(super) hidden: OnceCell<Option<Arc<HiddenAccounts>>>,
 }
 
@@ -40,7 +40,7 @@ impl RelationshipFetcher {
     }
 
     /// The accounts that the viewer mutes or blocks, and those that block the viewer; `None` if the account was not read yet, if there are too many,
-    /// or without a client-side cache. No round trip if they are cached, else as [`store::hidden::read_own_relations`].
+    /// or without a client-side cache. No round trip if they are cached, else as [`store::hidden::cached`].
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -111,8 +111,8 @@ impl Fetch for MutualFriendFetcher {
             _ => vec![Vec::new(); others.len()],
         }
         .into_iter();
-        let mut of = |key: &UserId| if Some(*key) == self.viewer { Vec::new() } else { mutual.next().unwrap_or_default() };
-        Ok(keys.iter().map(|key| Arc::new(of(key))).collect())
+        let mut rows = |key: &UserId| if Some(*key) == self.viewer { Vec::new() } else { mutual.next().unwrap_or_default() };
+        Ok(keys.iter().map(|key| Arc::new(rows(key))).collect())
     }
 }
 

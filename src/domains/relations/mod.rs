@@ -34,8 +34,8 @@
 //! [`crate::domains::statuses::service::load_delivered`] for one that was not, [`crate::domains::comments::service::load_visible`] for comments,
 //! [`service::load_named`] for a list of accounts. A page applies the policy in its `hydrate` step, so that it is filled up. A subscription applies it when an
 //! event is delivered, and not when it is published ([`crate::domains::streaming`]). A hidden object has the same result as one that does not exist:
-//! null, `NOT_FOUND`, an empty page; with as many round trips. `tests/it/visibility` has a table with a row for every field through which an account, a status or a
-//! comment is returned: a new field without a row fails there.
+//! null, `NOT_FOUND`, an empty page; with as many round trips. `tests/it/visibility` has a table with a row for every field through which an account, a
+//! status or a comment is returned: a new field without a row fails there.
 //!
 //! **Invariants.** A mute, or a block, is on both sides with the same id. The side of the account that mutes or blocks is the primary data. `mutes`,
 //! `blocks` and `blocked_by` in `user:{id}` equal the sizes of `mutes:{id}`, `blocks:{id}` and `blockers:{id}`: each is changed by the script
@@ -58,9 +58,9 @@
 //! **Costs.** The relationships with any number of accounts: up to six ZMSCORE in one pipeline, those of the kinds of relations that the viewer has by
 //! the counts of the viewer's account; none for a viewer without relations, if all objects in the response are
 //! public. The accounts that a viewer mutes or blocks, and those that block the viewer, are cached, if they are at most 2,000, with the version
-//! `relations` of `user:{id}`, which every change of them raises in the same script: homes, lists and live streams then read none of them. The friendships with any number of accounts: three
-//! ZMSCORE in one pipeline. The friends in common with any number of accounts: all friends of the viewer, and a lookup of them with each account,
-//! in two round trips.
+//! `relations` of `user:{id}`, which every change of them raises in the same script: homes, lists and live streams then read none of them. The
+//! friendships with any number of accounts: three ZMSCORE in one pipeline. The friends in common with any number of accounts: all friends of the
+//! viewer, and a lookup of these friends among those of each account, in two round trips.
 
 mod access;
 pub mod audit;

@@ -114,7 +114,7 @@ impl RelationKinds {
         }
     }
 
-    /// Whether there are any that hide public objects. Friends and follows do not.
+    /// Whether there are mutes or blocks, which hide public objects. Friends and follows do not.
     pub const fn any(self) -> bool {
         self.mutes || self.has_blocks()
     }

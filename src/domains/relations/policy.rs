@@ -141,10 +141,10 @@ mod tests {
 
     #[test]
     fn an_account_is_named_publicly_or_to_the_accounts_concerned() {
-        let named = |is_private, is_own| allowed(|relationship| can_name(relationship, is_private, is_own));
-        assert_eq!(named(false, false), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
-        assert_eq!(named(true, false), [SELF, FOLLOWER, FRIEND]);
-        assert_eq!(named(true, true), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
+        let viewers = |is_private, is_own| allowed(|relationship| can_name(relationship, is_private, is_own));
+        assert_eq!(viewers(false, false), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
+        assert_eq!(viewers(true, false), [SELF, FOLLOWER, FRIEND]);
+        assert_eq!(viewers(true, true), [STRANGER, SELF, MUTER, FOLLOWER, FRIEND]);
     }
 
     #[test]

@@ -46,7 +46,7 @@ const ACCOUNTS: usize = 20;
 const RETRY_INTERVAL: Millis = 60 * MINUTE;
 
 /// Mutes `other` for a duration in seconds, or until unmuted. Muting again sets a new end. A charge, the journal, the commit, the other
-/// side and a read; two commands more for a temporary mute.
+/// side and a read; three commands more for a temporary mute.
 ///
 /// # Errors
 /// `INVALID_INPUT` for the viewer's own account and for a duration outside 1 second to a year; `LIMIT_REACHED` at 10,000 mutes;
@@ -56,7 +56,7 @@ pub async fn mute(app: &App, viewer: UserId, other: UserId, seconds: Option<i32>
     charge_change(app, viewer, other).await?;
     let end = duration.map(|duration| app.now() + duration);
     let lease = journal::begin(app, task(viewer, other)).await?;
-    // Before the commit, so that no temporary mute lacks an entry; and after it, since a sweep may have removed the entry in between.
+    // Scheduled before the commit, so that no temporary mute lacks an entry; and after it, since a sweep may have removed the entry in between.
     schedule(app, viewer, end).await?;
     match write(app, viewer, other, end).await? {
         MuteResult::Mutes(_) => {}
@@ -126,7 +126,7 @@ const fn task(from: UserId, to: UserId) -> Task {
     edges::task(OneWayRelation::Mute, from, to)
 }
 
-/// Reconciles the muted account's side with the muter's, as often as that changes meanwhile; `false` if the muted account was deleted, and
+/// Reconciles the muted account's side with the muter's, until the muter's side no longer changes; `false` if the muted account was deleted, and
 /// then removes the mute. A read, a write and a read.
 ///
 /// # Errors
@@ -137,26 +137,26 @@ pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<bool, Error> 
     Ok(settled != SettledRelation::NoAccount)
 }
 
-/// Removes mutes that have ended, of a bounded number of accounts. Returns the number of accounts; more may be due. One pipeline, and three
-/// to five round trips for each account.
+/// Removes mutes that have ended, of a bounded number of accounts. Returns the number of accounts; more may be due. One pipeline, and four to
+/// eight round trips for each account, or more if mutes were renewed meanwhile or over a thousand have ended.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn sweep(app: &App) -> Result<usize, Error> {
     let due = store::read_due_mutes(app.db(), app.now(), ACCOUNTS).await?;
-    for (id, was) in &due {
-        if let Err(error) = sweep_account(app, *id, *was).await {
+    for (id, scheduled_at) in &due {
+        if let Err(error) = sweep_account(app, *id, *scheduled_at).await {
             // Postponed, so that it does not delay the accounts after this one.
             tracing::warn!(%error, account = id.0, "ended mutes are removed in an hour");
-            store::reschedule(app.db(), *id, *was, Some(app.now() + RETRY_INTERVAL)).await?;
+            store::reschedule(app.db(), *id, *scheduled_at, Some(app.now() + RETRY_INTERVAL)).await?;
         }
     }
     Ok(due.len())
 }
 
-async fn sweep_account(app: &App, id: UserId, was: Millis) -> Result<(), Error> {
+async fn sweep_account(app: &App, id: UserId, scheduled_at: Millis) -> Result<(), Error> {
     while end_mutes(app, id).await? == PASS {}
-    store::reschedule(app.db(), id, was, store::next_end(app.db(), id).await?).await?;
+    store::reschedule(app.db(), id, scheduled_at, store::next_end(app.db(), id).await?).await?;
     // A mute that was committed between the two commands has not changed the entry.
     schedule_next(app, id).await
 }

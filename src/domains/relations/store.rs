@@ -122,9 +122,9 @@ pub(super) async fn schedule(db: &Db, id: UserId, at: Millis) -> Result<(), Erro
     db.write_many_allow_oom(vec![cmd("ZADD").arg(key).arg("LT").arg(at).arg(id.0).take()]).await.map(drop)
 }
 
-/// Up to `most` accounts of each partition with mutes that have ended, and when the first of them did. One pipeline.
+/// Up to `most` accounts of each partition with mutes that have ended, each with the scheduled time. One pipeline.
 pub(super) async fn read_due_mutes(db: &Db, now: Millis, most: usize) -> Result<Vec<(UserId, Millis)>, Error> {
-    let of = |partition| {
+    let query = |partition| {
         let mut command = cmd("ZRANGE");
         command
             .arg(keys::mute_schedule(partition))
@@ -137,14 +137,14 @@ pub(super) async fn read_due_mutes(db: &Db, now: Millis, most: usize) -> Result<
             .arg("WITHSCORES");
         command
     };
-    let replies = db.read_many((0..SCHEDULES).map(of).collect()).await?;
+    let replies = db.read_many((0..SCHEDULES).map(query).collect()).await?;
     let due: Vec<Vec<(u64, f64)>> = replies.into_iter().map(decode::value).collect::<Result<_, _>>()?;
     Ok(due.into_iter().flatten().map(|(id, at)| (UserId(id), at as u64)).collect())
 }
 
-/// Replaces or removes an account's entry in the schedule, if it is still at `was`. One script.
-pub(super) async fn reschedule(db: &Db, id: UserId, was: Millis, next: Option<Millis>) -> Result<(), Error> {
-    let call = Call::new(&UNSCHEDULE_MUTES, [keys::mute_schedule(schedule_partition(id))]).arg(id.0).arg(was);
+/// Replaces or removes an account's entry in the schedule, if it is still at `scheduled_at`. One script.
+pub(super) async fn reschedule(db: &Db, id: UserId, scheduled_at: Millis, next: Option<Millis>) -> Result<(), Error> {
+    let call = Call::new(&UNSCHEDULE_MUTES, [keys::mute_schedule(schedule_partition(id))]).arg(id.0).arg(scheduled_at);
     db.call::<u64>(call.arg(next.unwrap_or(0))).await.map(drop)
 }
 

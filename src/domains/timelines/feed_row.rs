@@ -3,7 +3,7 @@
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::Row;
 
-/// An entry of a feed. Statuses and reposts have ids of one source, so a position names exactly one entry.
+/// An entry of a feed. No status and repost have the same id, so a position names exactly one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FeedRow {
     /// The id of the repost, or of a status that is there as itself.

@@ -134,7 +134,7 @@ impl Timeline {
             Self::Profile(author, choice) => {
                 let page = statuses::service::profile(&request.app, &loaders, *author, *choice, &args).await?;
                 let entry = |position, ProfileEntry { seen, repost }: ProfileEntry| {
-                    let repost = repost.map(|id| Repost { id, by: *author });
+                    let repost = repost.map(|id| Repost { id, reposter: *author });
                     (TimelineEntry { list, position, seen, promotion: None, repost }, EmptyFields)
                 };
                 return Connection::from_page(request, page, list, EmptyFields, entry).await;
@@ -214,8 +214,8 @@ object! {
 
     /// The account that has reposted the status. Null if the entry is not a repost.
     async fn reposted_by(&self, ctx: &Context<'_>) -> Result<Option<UserObject>> {
-        let Some(Repost { by, .. }) = self.repost else { return Ok(None) };
-        Ok(Box::pin(request(ctx)?.loaders().users.load(by)).await?.map(UserObject))
+        let Some(Repost { reposter, .. }) = self.repost else { return Ok(None) };
+        Ok(Box::pin(request(ctx)?.loaders().users.load(reposter)).await?.map(UserObject))
     }
 }
 

@@ -19,8 +19,9 @@
 //!
 //! **Reposts** are entries like statuses, at the position of the repost's id, and are pushed, cut, dropped, merged and swept with them; those of marked
 //! authors are merged from `reposts:{uid}`. A push of reposts is a script of its own, so that a post costs what it cost before there were reposts. The first
-//! push sets `reposts` in the feed's state: a feed without it reads no sets of reposts when profiles are merged. An entry proves nothing: the repost is
-//! looked up in `reposters:{id}` when a page is read, together with the statuses, and the rules decide whether it is shown (`repost_rules`).
+//! push sets `reposts` in the feed's state: a feed without it reads no sets of reposts when profiles are merged. An entry does not
+//! prove that the repost exists: the repost is looked up in `reposters:{id}` when a page is read, together with the statuses, and the rules decide
+//! whether it is shown (`repost_rules`).
 //!
 //! **Repeated statuses.** A repost is left out if one of the next older entries has the same status (`repeats`). A page with reposts reads the 1,000 rows
 //! below each of them, in one round trip, and hydrates only those on which the response depends, together with the page. The bound counts rows, not visible
@@ -28,8 +29,8 @@
 //!
 //! **Below the floor.** Merging the profiles of thousands of sources for a page of twenty costs tens of milliseconds. So the merge covers a
 //! *segment*, as many statuses as a window has, next to the page. It is cached with the version of its input: the number of changes of the
-//! sources (`edges` of the owner), and the number of statuses that were pushed below the floor (`late`). A segment of another version is
-//! stale. Deleted statuses stay in a segment and are hidden by the rules, as in the entries; statuses of marked authors are read
+//! sources (`edges` of the owner), and the number of pushes below the floor and of times that the floor was lowered (`late`). A segment of
+//! another version is stale. Deleted statuses stay in a segment and are hidden by the rules, as in the entries; statuses of marked authors are read
 //! separately. Of concurrent requests that need a merge of one feed in one process, one merges and the others wait. While Redis refuses
 //! writes, every request merges for itself.
 //!
@@ -58,9 +59,9 @@
 //!   rows if the rules hide some of them.
 //!
 //! **Costs.** The first screen takes five round trips: the session, the account, the rows, the statuses, their authors; one more with
-//! marked authors, one more for a page with reposts, and one more for a sync cursor on a cluster. A page below the floor takes two more with a cached segment; otherwise it
-//! reads the profiles of all sources once for 1,000 entries further in the same direction. A feed of four sources or fewer is merged for
-//! each page.
+//! marked authors, one more for a page with reposts, and one more for a sync cursor on a cluster. A page below the floor takes two more with a
+//! cached segment; otherwise it reads the profiles of all sources once for 1,000 entries further in the same direction. A feed of four sources
+//! or fewer is merged for each page.
 
 pub mod audit;
 mod feed_row;

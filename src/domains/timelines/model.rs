@@ -34,9 +34,9 @@ pub(super) struct FeedState {
     pub(super) floor: u64,
     /// When the feed was last read, to the hour; 0 for never.
     pub(super) last_read_at: Millis,
-    /// Whether it keeps entries.
+    /// Whether the feed keeps entries.
     pub(super) phase: FeedPhase,
-    /// Whether a source that is not marked may have reposts. A feed without keeps clear of the sets of reposts.
+    /// Whether a source that is not marked may have reposts. If not, a merge does not read the sets of reposts.
     pub(super) has_reposts: bool,
 }
 
@@ -88,7 +88,7 @@ pub(super) const SEGMENTS_TTL: Millis = 10 * MINUTE;
 /// The version of a feed's sources that a segment was merged from. A segment of another version is stale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MergeVersion {
-    /// The number of changes of the set of sources.
+    /// The number of changes of the sources: accounts, tags, hidden reposts, and removed marks.
     pub(super) edges: u64,
     /// The number of pushes below the floor and of times that the floor was lowered.
     pub(super) floor_version: u64,

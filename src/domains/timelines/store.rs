@@ -198,13 +198,14 @@ pub(super) async fn segment(db: &Db, feed: Feed, key: SegmentKey) -> Result<Opti
     Ok(bytes.and_then(|bytes| Segment::decode(key, &bytes)))
 }
 
-/// Caches a segment if its version is current, and drops other segments. One script.
-pub(super) async fn cache_segment(db: &Db, feed: Feed, segment: &Segment, drop: &[SegmentKey]) -> Result<(), Error> {
+/// Caches a segment if its version is current, and drops the `superseded` ones. One script.
+pub(super) async fn cache_segment(db: &Db, feed: Feed, segment: &Segment, superseded: &[SegmentKey]) -> Result<(), Error> {
     let MergeVersion { edges, floor_version: late } = segment.key.version;
     let call = Call::new(&CACHE_SEGMENT, [keys::segments(feed), keys::state(feed), owner_key(feed)]).arg(edges).arg(late);
     let call = call.arg(segment.key.below).arg(MAX_SEGMENTS).arg(SEGMENTS_TTL);
     let call = call.arg(segment.key.to_string()).arg(segment.encode());
-    db.call_with_read_timeout(vec![drop.iter().fold(call, |call, key| call.arg(key.to_string()))]).await.map(std::mem::drop)
+    let call = superseded.iter().fold(call, |call, key| call.arg(key.to_string()));
+    db.call_with_read_timeout(vec![call]).await.map(drop)
 }
 
 /// Reads a feed's newest entries, newest first. One command.
@@ -233,7 +234,7 @@ pub(super) struct FeedPush<'a> {
     pub(super) ids: &'a [StatusId],
 }
 
-/// Adds statuses to feeds, each if the author is one of its sources. Returns for each whether the author is. One pipeline of scripts.
+/// Adds statuses to those feeds of which the author is the owner or a source. Returns for each feed whether the author is. One pipeline of scripts.
 pub(super) async fn push(db: &Db, push_limits: PushLimits, pushes: &[FeedPush<'_>]) -> Result<Vec<bool>, Error> {
     let call = |push: &FeedPush<'_>| {
         let is_own = push.feed == Feed::Home(push.author);
@@ -264,8 +265,8 @@ pub(super) async fn mark(db: &Db, feeds: &[Feed], author: UserId) -> Result<(), 
     db.call_many(feeds.iter().map(call).collect()).await.map(drop)
 }
 
-/// Removes an author's marks from feeds that hold the author's statuses down to these floors. Returns for each whether its floor is still
-/// as high; if not, the mark stays. One pipeline of scripts.
+/// Removes an author's marks from feeds that hold the author's statuses down to these floors. Returns for each whether its floor was
+/// not lowered meanwhile; if it was, the mark stays. One pipeline of scripts.
 pub(super) async fn unmark(db: &Db, feeds: &[(Feed, u64)], author: UserId) -> Result<Vec<bool>, Error> {
     let call = |(feed, floor): &(Feed, u64)| {
         Call::new(&UNMARK_SOURCE, [keys::marked(*feed), keys::state(*feed), owner_key(*feed)]).arg(author.0).arg(*floor)
@@ -284,7 +285,8 @@ pub(super) struct MergedEntries<'a> {
     pub(super) rows: &'a [FeedRow],
 }
 
-/// Adds entries from below the floor to a feed and lowers the floor; `false`, and no change, if its sources have changed. One script.
+/// Adds entries from below the floor to a feed and lowers the floor. `false`, and no change, if its sources have changed, if it has reposts that were not
+/// read, if it was dropped, or if its owner was deleted. One script.
 pub(super) async fn lower_floor(
     db: &Db,
     feed: Feed,
@@ -312,7 +314,7 @@ fn members(rows: &[FeedRow]) -> Vec<String> {
     rows.iter().take(MAX_STATUSES_PER_SCRIPT).map(FeedRow::member).collect()
 }
 
-/// Positions and entries, in turn.
+/// The positions and members of rows, in turn.
 fn pairs(rows: &[FeedRow]) -> Vec<String> {
     let rows = rows.iter().take(MAX_STATUSES_PER_SCRIPT);
     rows.flat_map(|row| [row.position.to_string(), row.member()]).collect()

@@ -34,29 +34,29 @@ pub(super) struct KnownDevice {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AttemptTarget {
     /// The login, address or session that was sent: its bucket decides whether the attempt is refused.
-    named: Subject,
-    /// All names of the account, or a stand-in: its bucket decides silently. `None` for an attempt that names no account.
+    identifier: Subject,
+    /// All names of the account, or a stand-in: its bucket decides silently. `None` for the account of a session.
     all_names: Option<Subject>,
 }
 
 impl AttemptTarget {
     /// An account whose logins count together, or a text if no account has the login.
     pub(super) fn login(text: &str, account: Option<UserId>) -> Self {
-        Self::named(account.map_or_else(|| Subject::login(text), Subject::logins_of), account)
+        Self::with_names(account.map_or_else(|| Subject::login(text), Subject::logins_of), account)
     }
 
     /// A mail address, whether or not an account has it: a refusal does not reveal that.
     pub(super) fn email(address: &EmailDigest, account: Option<UserId>) -> Self {
-        Self::named(Subject::login_by(address), account)
+        Self::with_names(Subject::login_by(address), account)
     }
 
     /// The account of a session.
     pub(super) fn own(account: UserId) -> Self {
-        Self { named: Subject::logins_of(account), all_names: None }
+        Self { identifier: Subject::logins_of(account), all_names: None }
     }
 
-    fn named(named: Subject, account: Option<UserId>) -> Self {
-        Self { named, all_names: Some(account.map_or_else(|| named.stand_in(), Subject::names_of)) }
+    fn with_names(identifier: Subject, account: Option<UserId>) -> Self {
+        Self { identifier, all_names: Some(account.map_or_else(|| identifier.stand_in(), Subject::names_of)) }
     }
 }
 
@@ -76,7 +76,7 @@ impl Attempt {
     /// `RATE_LIMITED`, and nothing is charged; `STORAGE_UNAVAILABLE`.
     pub(super) async fn begin(
         app: &App,
-        tried: AttemptTarget,
+        target: AttemptTarget,
         from: Option<IpAddr>,
         known: Option<KnownDevice>,
     ) -> Result<Self, Error> {
@@ -85,17 +85,17 @@ impl Attempt {
             charge(app, &charged).await?;
             return Ok(Self { charged, is_exhausted: false, _running: Some(running) });
         }
-        charged.push((Limit::LogIns, tried.named.tried_from(from)));
+        charged.push((Limit::LogIns, target.identifier.tried_from(from)));
         charged.extend(from.map(|from| (Limit::LogInsFromAddress, Subject::address(from))));
         charge(app, &charged).await?;
-        let shared = (Limit::LogInsOfAccount, tried.named);
+        let shared = (Limit::LogInsOfAccount, target.identifier);
         if let Err(refused) = charge(app, &[shared]).await {
             refund(app, &charged).await;
             return Err(refused);
         }
         charged.push(shared);
         let mut is_exhausted = false;
-        if let Some(names) = tried.all_names {
+        if let Some(names) = target.all_names {
             let all = [(Limit::LogIns, names.tried_from(from)), (Limit::LogInsOfAccount, names)];
             match charge(app, &all).await {
                 Ok(()) => charged.extend(all),
@@ -109,7 +109,7 @@ impl Attempt {
         Ok(Self { charged, is_exhausted, _running: None })
     }
 
-    /// Whether the account has no attempts left by all its names together: then no password is right.
+    /// Whether the account has no attempts left by all its names together: then the attempt fails as with a wrong password.
     pub(super) const fn is_exhausted(&self) -> bool {
         self.is_exhausted
     }

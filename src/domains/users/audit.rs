@@ -44,13 +44,13 @@ pub async fn holders_of_logins<'a>(
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
-    let (mut users, mut logins, mut freed, mut passwords) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut users, mut logins, mut reservations, mut passwords) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(KeyKind::User(id)) if entry.check_type("hash", Expiry::Never, found) => users.push(id),
             Some(KeyKind::Logins) if entry.check_derived_type("hash", Expiry::Never, found) => logins.push(entry.key.clone()),
             Some(KeyKind::LoginReservation) if entry.check_type("string", Expiry::After(LOGIN_RESERVATION_TTL), found) => {
-                freed.push((entry.key.as_str(), entry.ttl))
+                reservations.push((entry.key.as_str(), entry.ttl))
             }
             Some(KeyKind::Password(id)) if entry.check_type("string", Expiry::Never, found) => passwords.push(id),
             _ => {}
@@ -58,17 +58,19 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     }
     check_users(reader, &users, found).await?;
     reader.fields(logins, async |claims| check_claims(reader, &claims, found).await).await?;
-    check_freed(reader, &freed, found).await?;
+    check_reservations(reader, &reservations, found).await?;
     emails::check(reader, entries, found).await?;
     check_passwords(reader, &passwords, found).await
 }
 
-async fn check_freed(reader: &AuditReader, marks: &[(&str, i64)], found: &mut Findings) -> Result<(), Error> {
-    let times = reader.query(marks.iter().map(|(key, _)| *key), |key| cmd("GETRANGE").arg(key).arg(0).arg(20).take()).await?;
-    for (key, ttl) in marks {
+/// Checks reservations of logins, as (key, time to live): each has the time from which the login can be claimed.
+async fn check_reservations(reader: &AuditReader, reservations: &[(&str, i64)], found: &mut Findings) -> Result<(), Error> {
+    let read = |key: &str| cmd("GETRANGE").arg(key).arg(0).arg(20).take();
+    let times = reader.query(reservations.iter().map(|(key, _)| *key), read).await?;
+    for (key, ttl) in reservations {
         let text: Option<String> = times.read(key);
         if text.as_deref().and_then(audit::number).is_none() {
-            // It expires when the login can be claimed again.
+            // The key expires when the login can be claimed again.
             let until = reader.now() + u64::try_from(*ttl).unwrap_or(LOGIN_RESERVATION_TTL);
             let found_text = text.unwrap_or_default();
             let remedy = Remedy::SetText { key: (*key).to_owned(), found: found_text, value: until.to_string() };
@@ -107,7 +109,7 @@ async fn check_users(reader: &AuditReader, users: &[UserId], found: &mut Finding
     Ok(())
 }
 
-/// An invalid epoch is replaced. Any new epoch revokes the device tokens, which the invalid one may have been meant to do.
+/// Checks the epoch of the device tokens. The repair sets a new epoch, which revokes the tokens: the invalid one may have been meant to do so.
 fn check_device_epoch(reader: &AuditReader, id: UserId, epoch: Option<String>, found: &mut Findings) {
     if let Some(epoch) = epoch.filter(|epoch| audit::number(epoch).is_none()) {
         let (key, value) = (keys::user(id), Some(reader.now().to_string()));
@@ -116,7 +118,8 @@ fn check_device_epoch(reader: &AuditReader, id: UserId, epoch: Option<String>, f
     }
 }
 
-/// A date of birth must be valid, and an audience must be known. Other values are read as no date, and as the audience `NOBODY`: the repair removes them.
+/// Checks that a date of birth is valid, and that an audience is known. Other values are read as no date, and as the audience `NOBODY`: the repair removes
+/// them.
 fn check_details<'a>(id: UserId, value_of: impl Fn(&str) -> Option<&'a str>, found: &mut Findings) {
     let is_audience = |text: &str| DetailAudience::from_name(text).is_some();
     let is_day = |text: &str| Day::parse(text).is_some();
@@ -128,7 +131,7 @@ fn check_details<'a>(id: UserId, value_of: impl Fn(&str) -> Option<&'a str>, fou
     }
 }
 
-/// The number of changes of an account's relations must be a number, or no relation can be changed. It is replaced by a number that is higher than any
+/// Checks that the version of an account's relations is a number; otherwise no relation can be changed. The repair sets a number that is higher than any
 /// that a server has cached.
 fn check_relations_version(reader: &AuditReader, id: UserId, version: Option<&str>, found: &mut Findings) {
     let Some(text) = version.filter(|text| audit::number(text).is_none()) else { return };
@@ -237,7 +240,7 @@ async fn check_open_periods(
     let logins = reader.query(open.iter().map(|(.., id)| *id), |id| cmd("HGET").arg(keys::user(id)).arg("login").take()).await?;
     for (key, login, id) in open {
         let stored: Option<String> = logins.read(&id);
-        // With a claim, it is the claim that is checked; an account that does not exist is reported with all times.
+        // If there is a claim, `check_claims` checks it. `check_periods` reports an account that does not exist.
         if claims.read::<u64>(&(key, login)) == Some(0) && stored.is_some_and(|stored| !stored.eq_ignore_ascii_case(login)) {
             let problem = format!("the times of the login {login:?} say that {} has it, which has another login", id.0);
             found.add_repairable(key, problem, [Remedy::SettleLogin { user: id, login: login.to_owned() }]);
@@ -279,7 +282,7 @@ async fn check_periods(reader: &AuditReader, periods: &[&(String, String, String
     Ok(())
 }
 
-/// The history of the logins of an account must be one that can be read. It is replaced by one without logins, whose version is higher than any before.
+/// Checks that the history of the logins of an account can be read. The repair replaces it by one without logins, whose version is higher than any before.
 fn check_login_history(reader: &AuditReader, id: UserId, history: Option<&str>, found: &mut Findings) {
     let Some(text) = history.filter(|text| LoginHistory::parse(text).is_none()) else { return };
     let (key, value) = (keys::user(id), Some(reader.now().to_string()));

@@ -56,9 +56,9 @@ impl DeviceTokens {
 
     /// Makes a signer with a key that is derived from the deployment's secret.
     fn new(secret: [u8; 16]) -> Result<Self, Error> {
-        let keyed = |key: &[u8]| Hmac::<Sha256>::new_from_slice(key).map_err(Error::internal);
-        let key = keyed(&secret)?.chain_update(b"device tokens").finalize().into_bytes();
-        Ok(Self { mac: keyed(&key)? })
+        let mac = |key: &[u8]| Hmac::<Sha256>::new_from_slice(key).map_err(Error::internal);
+        let key = mac(&secret)?.chain_update(b"device tokens").finalize().into_bytes();
+        Ok(Self { mac: mac(&key)? })
     }
 
     /// The claims of a token that this deployment has signed and that has not expired; `None` for any other text.

@@ -351,7 +351,7 @@ struct UpdateProfileInput {
 
 impl From<UpdateProfileInput> for ProfileChange {
     fn from(input: UpdateProfileInput) -> Self {
-        // A name and a bio are cleared by an empty text, which a name cannot be.
+        // Null is an empty text here: it clears the bio, and is refused as a name.
         let text = |value: MaybeUndefined<String>| match value {
             MaybeUndefined::Undefined => None,
             MaybeUndefined::Null => Some(String::new()),

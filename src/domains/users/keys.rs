@@ -27,8 +27,9 @@ pub fn user(id: UserId) -> String {
     audit::id_key("user:{", id.0)
 }
 
-/// HASH, lower-case login → id. One field for each account, over [`SHARDS`] keys, no time to live. [`periods_field`] of a login that an account has changed, or
-/// has taken by a change: the last 32 times in which accounts had it, in the format of `lua/login_periods.lua`. At most 50 such fields for each account.
+/// HASH, lower-case login → id. One field for each account, over [`SHARDS`] keys, no time to live. [`periods_field`] of a login that an account has
+/// changed, or has taken by a change: the last 32 times in which accounts had it, in the format of `lua/login_periods.lua`. At most 50 such fields for
+/// each account.
 pub(super) fn logins(login: &str) -> String {
     format!("users:{{{}}}", shard(login))
 }
@@ -62,9 +63,9 @@ pub fn email(id: UserId) -> String {
     format!("email:{{{}}}", id.0)
 }
 
-/// HASH `address until message seen token`: the pending address; until when it is, in ms since the epoch; the id of the message with its link; the
-/// confirmation of the address by any account, at the time when it was set; and the digest of the token, once the message was handed over. Time to live:
-/// 24 hours.
+/// HASH `address until message seen token`: the pending address; the time until which it is pending, in ms since the epoch; the id of the message with its
+/// link; the id of the last confirmation of the address by any account, when the address became pending; and the digest of the token, once the message was
+/// handed over. Time to live: 24 hours.
 pub fn pending_email(id: UserId) -> String {
     format!("email_pending:{{{}}}", id.0)
 }
@@ -75,15 +76,15 @@ pub fn password_reset(id: UserId) -> String {
     format!("email_reset:{{{}}}", id.0)
 }
 
-/// HASH, id of a message → the address to which it goes: messages that tell an account of its changes, until they are handed over. At most 100 fields; time to
-/// live: 2 days.
+/// HASH, id of a message → the address to which it goes: messages that tell an account of its changes, until they are handed over. At most 100 fields;
+/// time to live: 2 days.
 pub fn email_notices(id: UserId) -> String {
     format!("email_notices:{{{}}}", id.0)
 }
 
 /// HASH `uid version confirmation before at`, under the digest of an address: the account that has confirmed it, or is about to; the version of the account's
-/// address with that; the id of the last confirmation, and of the one before; and when it was claimed, in ms since the epoch. One for each confirmed address,
-/// no time to live. Of a released address only `confirmation` is left; time to live: [`super::model::PENDING_EMAIL_TTL`].
+/// address with this confirmation; the id of the last confirmation, and of the one before; and when it was claimed, in ms since the epoch. One for each
+/// confirmed address, no time to live. Of a released address only `confirmation` is left; time to live: [`super::model::PENDING_EMAIL_TTL`].
 pub(super) fn email_holder(address: &EmailDigest) -> String {
     format!("email_holder:{{{}}}", address.as_str())
 }

@@ -47,7 +47,7 @@ impl Fetch for UserFetcher {
         store::get_cached(&self.db, self.since, keys)
     }
 
-    /// The texts that can be long.
+    /// The length of the URLs: the other texts are short.
     fn bytes(value: &Self::Value) -> usize {
         let urls = |user: &Arc<User>| {
             [&user.avatar_url, &user.banner_url, &user.website_url].map(|url| url.as_deref().map_or(0, str::len))

@@ -72,7 +72,7 @@ pub struct User {
     pub bookmarks: SparseCount,
     /// The number of reposts. As [`Self::bookmarks`].
     pub reposts: SparseCount,
-    /// The version of its mutes, blocks and friends, and of the blocks by others: every change of them raises it.
+    /// The version of its relations: every change of its mutes, blocks and friends, and of the blocks by others, raises it.
     pub relations_version: SparseCount,
     /// Its former logins. Most accounts have none.
     pub logins: LoginHistory,
@@ -153,7 +153,7 @@ pub(super) struct PasswordRecord {
 /// The input of a log-in.
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials<'a> {
-    /// The login, ignoring case.
+    /// The login, ignoring case, or a confirmed mail address.
     pub login: &'a str,
     /// The password.
     pub password: &'a str,

@@ -17,7 +17,7 @@ fn hasher() -> Argon2<'static> {
     Argon2::new(Algorithm::Argon2id, Version::V0x13, PARAMS.clone())
 }
 
-/// Verified for an unknown login, so that the response takes as long as for a known one.
+/// A hash that is verified for an unknown login, so that the response takes as long as for a known one.
 static DUMMY_HASH: LazyLock<String> = LazyLock::new(|| hash_now("nobody has this password").unwrap_or_default());
 
 /// Hashes a password, in PHC format.
@@ -31,11 +31,12 @@ pub(super) async fn verify(app: &App, password: String, hash: Option<String>) ->
     Ok(is_right)
 }
 
-/// Whether a password matches a hash, and the work that the comparison took. Also a match takes all of the work: a log-in may be refused all the same.
+/// Whether a password matches a hash, and the work that the comparison took. A match takes all of the work, too: the log-in may be refused although the
+/// password matches.
 fn compare(password: &str, hash: Option<&str>) -> Result<(bool, u64), Error> {
     // Computed even if it is not needed, so that the first unknown login takes no longer than the first known one.
-    let nobody = DUMMY_HASH.as_str();
-    let parsed = PasswordHash::new(hash.unwrap_or(nobody)).map_err(Error::corrupt)?;
+    let dummy = DUMMY_HASH.as_str();
+    let parsed = PasswordHash::new(hash.unwrap_or(dummy)).map_err(Error::corrupt)?;
     let is_right = hasher().verify_password(password.as_bytes(), &parsed).is_ok() && hash.is_some();
     let mut work = Params::try_from(&parsed).map_or(0, |used| work_of(&used));
     if let Some(rest) = rest_of_work(work) {
@@ -57,13 +58,13 @@ fn rest_of_work(used: u64) -> Option<Params> {
     Params::new(u32::try_from(rest / u64::from(passes)).ok()?, passes, 1, None).ok()
 }
 
-/// Makes a hash that nobody needs.
+/// Spends the work of a hash with these parameters.
 fn spend(password: &str, params: Params) -> Result<(), Error> {
     let mut unused = [0_u8; Params::DEFAULT_OUTPUT_LEN];
     let hasher = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-    let made = hasher.hash_password_into(password.as_bytes(), b"it is not stored", &mut unused);
+    let result = hasher.hash_password_into(password.as_bytes(), b"it is not stored", &mut unused);
     std::hint::black_box(unused);
-    made.map_err(|error| Error::internal(anyhow::anyhow!("{error}")))
+    result.map_err(|error| Error::internal(anyhow::anyhow!("{error}")))
 }
 
 /// Whether a hash was made with other parameters than [`hash`] uses today.
@@ -73,7 +74,7 @@ pub(super) fn is_outdated(hash: &str) -> bool {
         let used = Params::try_from(hash).ok();
         let is_current = |used: Params| {
             let parameters =
-                |of: &Params| (of.m_cost(), of.t_cost(), of.p_cost(), of.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN));
+                |it: &Params| (it.m_cost(), it.t_cost(), it.p_cost(), it.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN));
             parameters(&used) == parameters(current.params())
         };
         hash.algorithm == Algorithm::Argon2id.ident()

@@ -41,8 +41,8 @@ pub use provisioning::{AccountRecord, change_account, check_account, create_acco
 
 /// Creates an account, and charges the client's address, if there is one. Of concurrent sign-ups with one login, ignoring case, exactly one succeeds.
 ///
-/// Two charges, a read, a journal entry, one claim, one pipeline, a second read, and one password hash. A taken login costs the charge and the
-/// first read. An e-mail address is pending until its link is followed: one more read and journal entry, whether or not another account has it.
+/// A charge, a read, a journal entry, a claim, a script, a second read, and one password hash. A taken login costs the charge and the first read. A mail
+/// address is pending until its link is followed: one more charge, read and journal entry, whether or not another account has it.
 ///
 /// # Errors
 /// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, `INVALID_EMAIL`, all that apply; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes
@@ -109,23 +109,23 @@ async fn create(app: &App, registration: Registration, email: Option<EmailAddres
 /// # Errors
 /// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes is full.
 pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
-    let tried_name = TriedName::of(credentials.login);
-    let id = match &tried_name {
-        TriedName::Email(address) => emails::find_confirmed(app, address).await?.map(|(id, _)| id),
+    let identifier = LoginIdentifier::parse(credentials.login);
+    let id = match &identifier {
+        LoginIdentifier::Email(address) => emails::find_confirmed(app, address).await?.map(|(id, _)| id),
         _ => find_id_by_login(app, credentials.login).await?,
     };
-    let tried = match &tried_name {
-        TriedName::Email(address) => AttemptTarget::email(address, id),
+    let target = match &identifier {
+        LoginIdentifier::Email(address) => AttemptTarget::email(address, id),
         _ => AttemptTarget::login(credentials.login, id),
     };
-    let (device, early) = recognize(app, credentials, &tried_name, id).await?;
+    let (device, preloaded) = recognize(app, credentials, &identifier, id).await?;
     let bucket =
         |device: &DeviceClaims| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
-    let attempt = Attempt::begin(app, tried, from, device.as_ref().map(bucket)).await?;
+    let attempt = Attempt::begin(app, target, from, device.as_ref().map(bucket)).await?;
     let comparison = async {
-        let stored = match early {
+        let stored = match preloaded {
             Some(stored) => stored,
-            None => find_stored(app, &tried_name, id).await?,
+            None => find_stored(app, &identifier, id).await?,
         };
         // A text that cannot be a password never matches; an empty one is compared instead, which takes as long.
         let tried = model::password(credentials.password).unwrap_or_default();
@@ -144,16 +144,16 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
     Ok(AuthenticatedUser { user, device_token, device_epoch: password.device_epoch })
 }
 
-/// The name by which a log-in identifies its account.
-enum TriedName {
+/// The kind of the text by which a log-in identifies its account.
+enum LoginIdentifier {
     Login,
     Email(EmailDigest),
     /// A text that can be neither.
     Neither,
 }
 
-impl TriedName {
-    fn of(text: &str) -> Self {
+impl LoginIdentifier {
+    fn parse(text: &str) -> Self {
         if model::is_login(text) {
             return Self::Login;
         }
@@ -171,8 +171,8 @@ struct StoredLogin {
 
 /// Reads the password of an account. One round trip, whether or not there is such an account; nothing for a text that cannot be a login
 /// or an address.
-async fn find_stored(app: &App, tried: &TriedName, id: Option<UserId>) -> Result<StoredLogin, Error> {
-    if matches!(tried, TriedName::Neither) {
+async fn find_stored(app: &App, identifier: &LoginIdentifier, id: Option<UserId>) -> Result<StoredLogin, Error> {
+    if matches!(identifier, LoginIdentifier::Neither) {
         return Ok(StoredLogin { id: None, password: None });
     }
     Ok(StoredLogin { id, password: store::password_record(app.db(), id.unwrap_or(UNUSED_USER_ID)).await? })
@@ -183,13 +183,13 @@ async fn find_stored(app: &App, tried: &TriedName, id: Option<UserId>) -> Result
 async fn recognize(
     app: &App,
     credentials: Credentials<'_>,
-    tried: &TriedName,
+    identifier: &LoginIdentifier,
     id: Option<UserId>,
 ) -> Result<(Option<DeviceClaims>, Option<StoredLogin>), Error> {
     let Some(token) = credentials.device_token else { return Ok((None, None)) };
     let tokens = DeviceTokens::of(app).await?;
     let Some(device) = tokens.open(token, app.now()) else { return Ok((None, None)) };
-    let stored = find_stored(app, tried, id).await?;
+    let stored = find_stored(app, identifier, id).await?;
     let is_known =
         matches!(&stored, StoredLogin { id: Some(id), password: Some(password) } if tokens.is_known(&device, *id, password));
     Ok((is_known.then_some(device), Some(stored)))

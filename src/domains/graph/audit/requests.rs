@@ -44,7 +44,7 @@ pub(super) async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut
     audit_edges::check(reader, &REQUESTS, sets, found).await
 }
 
-/// A follow request is sent to a private account that the requester does not follow.
+/// Checks that each follow request is sent to a private account that the requester does not follow.
 async fn check_pending(reader: &AuditReader, requesters: &[UserId], found: &mut Findings) -> Result<(), Error> {
     let read =
         |id| cmd("ZRANGE").arg(keys::follow_requests_sent(id)).arg(0).arg(MAX_FOLLOW_REQUESTS - 1).arg("WITHSCORES").take();

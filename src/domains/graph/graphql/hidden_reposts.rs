@@ -25,7 +25,7 @@ payload! {
     SetRepostsShownPayload;
 }
 
-/// Mutations of whose reposts a home shows.
+/// Mutations that hide or show the reposts of an account.
 #[derive(Default)]
 pub struct RepostChoiceMutation;
 

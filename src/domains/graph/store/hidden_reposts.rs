@@ -1,4 +1,4 @@
-//! Whose reposts the homes of their followers do not show, in Redis.
+//! The accounts whose reposts a home does not show, in Redis.
 
 use super::super::keys;
 use crate::base::error::Error;

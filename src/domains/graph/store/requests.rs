@@ -136,5 +136,5 @@ pub(in super::super) async fn read_between(db: &Db, viewer: UserId, others: &[Us
         .into_iter();
     let mut side = || decode::value::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
     let (sent, received) = (side()?, side()?);
-    Ok(sent.into_iter().zip(received).map(|(out, back)| (out.is_some(), back.is_some())).collect())
+    Ok(sent.into_iter().zip(received).map(|(sent, received)| (sent.is_some(), received.is_some())).collect())
 }

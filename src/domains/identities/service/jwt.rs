@@ -22,8 +22,8 @@ use std::sync::Arc;
 /// Attempts to find or create the account of a token, while other requests create and delete it.
 const ATTEMPTS: usize = 4;
 
-/// The viewer of a JWT. A signature, unless the token is cached; two pipelines, or nothing if everything is cached; the first JWT of an account also costs a
-/// script. With `--jwt-provision on`, the first one of an unknown `sub` creates an account.
+/// The viewer of a JWT. The check of a signature, unless the token is cached; two pipelines, or nothing if everything is cached; the first JWT of an
+/// account also costs a script. With `--jwt-provision on`, the first one of an unknown `sub` creates an account.
 ///
 /// # Errors
 /// [`Error::InvalidToken`] for a token that is invalid, expired or revoked, and if the account was deleted after it was issued; [`Error::NotProvisioned`] if no
@@ -86,7 +86,7 @@ async fn find_account(app: &App, since: ReadBarrier, token: &VerifiedToken) -> R
     })
 }
 
-/// Creates the account of a token, unless another request does; to its end, even if the client disconnects.
+/// Creates the account of a token, unless another request does. Runs to its end even if the client disconnects.
 async fn create(app: &App, token: &Arc<VerifiedToken>) -> Result<(), Error> {
     if !app.config().jwt.as_ref().is_some_and(|config| config.is_provisioning) {
         return Err(refuse(app, TokenRefusal::NotProvisioned));
@@ -191,8 +191,8 @@ impl UnverifiedJwt {
         Viewer::of_jwt(self.facts.user, self.token.clone())
     }
 
-    /// Whether the token was accepted after the request had begun. No cost if a reply to a read of the request has arrived and no invalidation has come;
-    /// otherwise as [`is_valid`].
+    /// Whether the token is accepted by facts that were current after the request had begun. No cost if a reply to a read of the request has arrived and no
+    /// invalidation has come; otherwise as [`is_valid`].
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.

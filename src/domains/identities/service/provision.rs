@@ -50,7 +50,8 @@ pub struct ProvisionedAccount {
 }
 
 /// Creates the account of an external id, or updates it, for a server key. Of concurrent requests with one external id exactly one creates the
-/// account. To create one: the journal, two claims, a script and six reads. A request that changes nothing takes three reads.
+/// account. To create one without a mail address: the journal, two claims, a script and at most five reads. A request that changes nothing takes four
+/// reads, and up to two more with an address.
 ///
 /// # Errors
 /// `INVALID_INPUT` for a text that cannot be an external id or an idempotency key; those of [`users::check_account`], [`users::create_account`] and
@@ -68,17 +69,21 @@ pub async fn provision_user(app: &App, key: &ServerKey, input: ExternalAccount) 
         issued_at: None,
     };
     let Some(idempotency_key) = idempotency_key else { return request(None).run(app).await };
-    let (owner, keyed) =
+    let (owner, idempotent_request) =
         (KeyOwner::server_key(&key.name), IdempotentRequest::new("provisionUser", &idempotency_key, &fingerprint));
     let id = app.next_id().await?;
-    let bound = idempotency::bind_with_result(app, owner.clone(), &keyed, id).await?;
+    let bound = idempotency::bind_with_result(app, owner.clone(), &idempotent_request, id).await?;
     if let Some(result) = bound.result {
         return Ok(ProvisionedAccount { user: users::find(app, UserId(result)).await?, was_created: result == bound.id });
     }
     let provisioned = request(Some(UserId(bound.id))).run(app).await;
     match &provisioned {
-        Ok(ProvisionedAccount { user: Some(user), .. }) => idempotency::complete(app, owner, &keyed, bound.id, user.id.0).await,
-        Err(refusal) if provisioning::has_changed_nothing(refusal) => idempotency::release(app, owner, &keyed, bound.id).await?,
+        Ok(ProvisionedAccount { user: Some(user), .. }) => {
+            idempotency::complete(app, owner, &idempotent_request, bound.id, user.id.0).await
+        }
+        Err(refusal) if provisioning::has_changed_nothing(refusal) => {
+            idempotency::release(app, owner, &idempotent_request, bound.id).await?
+        }
         _ => {}
     }
     provisioned
@@ -120,7 +125,7 @@ pub struct NewExternalAccount<'a> {
     pub login_from: &'a str,
     /// The fields of the new account.
     pub change: &'a AccountChange,
-    /// When the JWT was issued that needs the account.
+    /// When the JWT that needs the account was issued.
     pub issued_at: Millis,
 }
 
@@ -143,7 +148,7 @@ struct ProvisionRequest<'a> {
     id: Option<UserId>,
     /// Whether an existing account is updated.
     updates: bool,
-    /// When the JWT was issued that needs the account.
+    /// When the JWT that needs the account was issued; `None` for a request of a backend.
     issued_at: Option<Millis>,
 }
 
@@ -152,7 +157,7 @@ enum AttemptResult {
     Done(ProvisionedAccount),
     /// Another request is creating the account.
     Wait,
-    /// The external id has another holder than the one that was read: the next attempt reads it again.
+    /// The holder of the external id has changed since it was read: the next attempt reads it again.
     Retry,
     /// The derived login is taken.
     LoginTaken,
@@ -296,8 +301,9 @@ impl ProvisionRequest<'_> {
     }
 }
 
-/// Returns a claim to the account from which it was taken over, if that was created since it was read. Its process reads the claim after it has created the
-/// account: either that read or this one sees the other process. Returns whether the claim was returned. A read; a script more if the account exists.
+/// Returns a claim to the account from which it was taken over, if this account was created since it was read. The process that creates the account reads
+/// the claim afterwards: either that read or this one sees the other process. Returns whether the claim was returned. A read; a script more if the account
+/// exists.
 async fn return_claim(app: &App, digest: &str, id: UserId, before: UserId) -> Result<bool, Error> {
     let exists = users::exists(app, before).await?;
     if exists {

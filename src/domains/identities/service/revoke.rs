@@ -33,7 +33,7 @@ pub async fn revoke(app: &App, revocation: Revocation<'_>) -> Outcome<Vec<Sessio
     let digest = match revocation {
         Revocation::Account(external_id) => {
             let user = require(app, external_id).await?.id;
-            // The JWTs first: if the rest fails, it is repeated.
+            // The JWTs first: if the rest fails, the client repeats the request.
             let is_revoked = store::revoke(app.db(), user, app.now()).await?;
             let ended = sessions::end_all_of(app, user).await?.filter(|_| is_revoked);
             return Ok(ended.ok_or_else(super::not_found)?);
@@ -52,8 +52,8 @@ fn check_id<'a>(id: &'a str, field: &'static str) -> Result<&'a str, UserError> 
     if is_valid { Ok(id) } else { Err(UserError::new(UserErrorCode::InvalidInput, message, &[field])) }
 }
 
-/// The ids for [`events::changes_channel`] on which revocations of a JWT by its `jti` or its `sid` are published. Those of the account are published under
-/// the id of the account.
+/// The ids for [`events::changes_channel`] on which revocations of a JWT by its `jti` or its `sid` are published. Revocations of all JWTs of an account
+/// are published under the id of the account.
 pub fn revocation_channel(jti: Option<&str>, sid: Option<&str>) -> impl Iterator<Item = u64> {
     digests_of(jti, sid).map(|digest| channel_of(&digest)).collect::<Vec<_>>().into_iter()
 }
@@ -68,7 +68,7 @@ fn jwt_digest(claim: &str, id: &str) -> String {
     token::digest(format!("{claim} {id}"))
 }
 
-/// A number of 53 bits, as ids have.
+/// The channel id of a digest: a number of 53 bits, as other ids.
 fn channel_of(digest: &str) -> u64 {
     let bytes = Sha256::digest(digest);
     bytes.iter().take(8).fold(0, |number: u64, byte| number << 8 | u64::from(*byte)) >> 11

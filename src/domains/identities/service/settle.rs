@@ -17,8 +17,8 @@ pub async fn digest_of(app: &App, id: UserId) -> Result<Option<String>, Error> {
 }
 
 /// Reconciles the claim of an external id with whether its account exists, and returns whether it does. An account that has lost its claim claims the id
-/// again; if another account has it meanwhile, the account is deleted, since the other system cannot reach it. A read without an external id; else four reads
-/// and a script at most.
+/// again; if another account has it meanwhile, the account is deleted, since the other system cannot reach it. A read without an external id; else at most
+/// five reads and three scripts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -80,7 +80,7 @@ pub async fn release(app: &App, id: UserId, digest: &str) -> Result<(), Error> {
 }
 
 /// Releases the external id of a deleted account, and deletes its identity. The time of the deletion is kept for JWTs that were issued before. A read, a script
-/// and a write; a read without an identity.
+/// and a write; a read and a write without an identity.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.

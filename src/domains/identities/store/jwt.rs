@@ -45,7 +45,7 @@ impl JwtFact {
             return Ok(Some(Self::Revocation(count > 0)));
         }
         let mut holder = ExternalIdHolder::default();
-        let any = decode::fields(reply, |name, text| {
+        let has_fields = decode::fields(reply, |name, text| {
             match name {
                 "uid" => holder.user = Some(UserId(text.number()?)),
                 "at" => holder.claimed_at = text.number()?,
@@ -54,14 +54,14 @@ impl JwtFact {
             }
             Ok(())
         })?;
-        Ok(any.then_some(Self::Holder(holder)))
+        Ok(has_fields.then_some(Self::Holder(holder)))
     }
 }
 
 /// Reads the reply of an HGETALL; `None` if there is no identity.
 fn read_identity(reply: Value) -> Result<Option<Identity>, Error> {
     let mut identity = Identity { issuer: None, subject: String::new(), linked_at: 0, revoked_until: 0 };
-    let any = decode::fields(reply, |name, text| {
+    let has_fields = decode::fields(reply, |name, text| {
         match name {
             "subject" => identity.subject = text.0,
             "issuer" => identity.issuer = Some(text.0),
@@ -71,7 +71,7 @@ fn read_identity(reply: Value) -> Result<Option<Identity>, Error> {
         }
         Ok(())
     })?;
-    Ok(any.then_some(identity))
+    Ok(has_fields.then_some(identity))
 }
 
 fn fact_keys(external_id: &str, revocations: &[String]) -> Vec<String> {
@@ -137,7 +137,7 @@ impl SpeculativeFacts {
         Some(Self { facts, account, identity, user, holder, is_revoked })
     }
 
-    /// Whether all of them were current after `barrier`.
+    /// Whether all of these facts were current after `barrier`.
     pub(in super::super) fn are_confirmed(&self, db: &Db, barrier: ReadBarrier) -> bool {
         self.facts.iter().all(|fact| db.is_confirmed(barrier, fact))
             && db.is_confirmed(barrier, &self.account)

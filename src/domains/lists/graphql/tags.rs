@@ -64,12 +64,12 @@ impl ListTagMutation {
     }
 }
 
-async fn change(ctx: &Context<'_>, list: &str, name: &str, has: bool) -> Result<ListPayload> {
+async fn change(ctx: &Context<'_>, list: &str, name: &str, is_added: bool) -> Result<ListPayload> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let changed: Outcome<UserListId> = async {
         let list = parse_id(list)?;
-        match has {
+        match is_added {
             true => service::add(&request.app, viewer, list, name).await?,
             false => service::remove(&request.app, viewer, list, name).await?,
         }

@@ -1,4 +1,4 @@
-//! The audit of blocks: a block is on both sides with the same id, and nothing that it severs is beside it.
+//! The audit of blocks: a block is on both sides with the same id, and no relation that a block ends exists beside it.
 
 use super::super::keys;
 use super::super::model::MAX_BLOCKS;
@@ -23,7 +23,7 @@ static BLOCKS: EdgeKind = EdgeKind {
 /// Checks sides of blocks, and that no relation is left between a blocker and the blocked account.
 pub(super) async fn check(reader: &AuditReader, sides: Vec<(Side, UserId)>, found: &mut Findings) -> Result<(), Error> {
     let blockers = sides.iter().filter(|(side, _)| *side == Side::From).map(|(_, id)| (*id, keys::blocks(*id))).collect();
-    // Malformed entries are reported below.
+    // `audit_edges::check` reports malformed entries.
     let mut malformed = Findings::default();
     let mut scan = SetScan::start(reader, blockers, |_, _, _| Vec::new(), &mut malformed).await?;
     loop {
@@ -36,8 +36,8 @@ pub(super) async fn check(reader: &AuditReader, sides: Vec<(Side, UserId)>, foun
     audit_edges::check(reader, &BLOCKS, sides, found).await
 }
 
-/// Of two accounts, neither follows the other or has requested to, they are not friends, and neither has requested it, while one of them blocks the
-/// other.
+/// Checks that while one of two accounts blocks the other, neither follows the other or has requested to, they are not friends, and there is no friend
+/// request between them.
 async fn check_severed(reader: &AuditReader, windows: &[SetWindow<UserId>], found: &mut Findings) -> Result<(), Error> {
     let blocks = || {
         let rows = windows.iter().flat_map(|window| window.rows.iter().map(move |row| (window, row)));

@@ -54,7 +54,7 @@ pub(super) async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut
     audit_edges::check(reader, &REQUESTS, requests, found).await
 }
 
-/// An account to which a request was sent is no friend, and has sent none.
+/// Checks that an account to which a request was sent is no friend, and has not sent a request back.
 async fn check_requests(reader: &AuditReader, ids: Vec<UserId>, found: &mut Findings) -> Result<(), Error> {
     let read = |id| cmd("ZRANGE").arg(keys::friend_requests_sent(id)).arg(0).arg(MAX_FRIEND_REQUESTS - 1).take();
     let sent = reader.query(ids.iter().copied(), read).await?;
@@ -71,7 +71,7 @@ async fn check_requests(reader: &AuditReader, ids: Vec<UserId>, found: &mut Find
     Ok(())
 }
 
-/// A slot is released within seconds.
+/// Checks that slots are released within seconds.
 async fn check_slots(reader: &AuditReader, ids: &[UserId], found: &mut Findings) -> Result<(), Error> {
     let missing_accounts = reader.missing_accounts(ids.iter().copied()).await?;
     let read = |id| cmd("ZRANGE").arg(keys::friend_slots(id)).arg(0).arg(MAX_FRIENDS - 1).arg("WITHSCORES").take();

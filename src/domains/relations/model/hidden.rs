@@ -65,7 +65,7 @@ impl HiddenAccounts {
         Self { version, relationships }
     }
 
-    /// Whether they are those of this version.
+    /// Whether these are the relations of this version.
     pub(in super::super) fn is_of(&self, version: RelationsVersion) -> bool {
         self.version == version
     }
@@ -95,22 +95,22 @@ mod tests {
         let mutes = vec![(UserId(2), Mute { ends_at: Some(5) }), (UserId(3), Mute { ends_at: None })];
         let version = RelationsVersion { changes: 7, mutes: 2, blocks: 1, blocked_by: 2 };
         let hidden = HiddenAccounts::new(version, mutes, vec![UserId(3)], vec![UserId(3), UserId(4)]);
-        let of = |id, now| hidden.relationship(VIEWER, UserId(id), now);
+        let relationship = |id, now| hidden.relationship(VIEWER, UserId(id), now);
         let (none, forever) = (Relationship::default(), Some(Mute { ends_at: None }));
-        assert_eq!(of(2, 4), Relationship { mute: Some(Mute { ends_at: Some(5) }), ..none });
-        assert_eq!(of(2, 5), none, "the mute has ended");
-        assert_eq!(of(3, 9), Relationship { mute: forever, blocks: true, is_blocked: true, ..none });
-        assert_eq!(of(4, 9), Relationship { is_blocked: true, ..none });
-        assert_eq!(of(1, 9), Relationship { is_self: true, ..none });
+        assert_eq!(relationship(2, 4), Relationship { mute: Some(Mute { ends_at: Some(5) }), ..none });
+        assert_eq!(relationship(2, 5), none, "the mute has ended");
+        assert_eq!(relationship(3, 9), Relationship { mute: forever, blocks: true, is_blocked: true, ..none });
+        assert_eq!(relationship(4, 9), Relationship { is_blocked: true, ..none });
+        assert_eq!(relationship(1, 9), Relationship { is_self: true, ..none });
         assert!(hidden.is_of(version) && !hidden.is_of(RelationsVersion { changes: 8, ..version }));
         assert!(!hidden.is_of(RelationsVersion { blocks: 0, ..version }), "a count was repaired");
     }
 
     #[test]
     fn the_size_grows_with_the_relations() {
-        let of = |count| {
+        let bytes = |count| {
             HiddenAccounts::new(RelationsVersion::default(), Vec::new(), (2..count).map(UserId).collect(), Vec::new()).bytes()
         };
-        assert!(of(2_000) > 2_000 * size_of::<(UserId, Relationship)>() && of(2) < 200, "{} {}", of(2_000), of(2));
+        assert!(bytes(2_000) > 2_000 * size_of::<(UserId, Relationship)>() && bytes(2) < 200, "{} {}", bytes(2_000), bytes(2));
     }
 }

@@ -49,7 +49,7 @@ pub async fn block_state(app: &App, a: UserId, b: UserId) -> Result<BlockState, 
     store::state_between(app.db(), a, b).await
 }
 
-/// Refuses a change that would connect the viewer with an account that the viewer blocks. Nothing is read for a viewer without relations.
+/// Refuses a change that would connect the viewer with an account that the viewer blocks. As [`super::relationships`].
 ///
 /// # Errors
 /// `FORBIDDEN`; `STORAGE_UNAVAILABLE`.
@@ -71,7 +71,7 @@ pub async fn find_blocked(loaders: &Loaders, id: &str) -> Outcome<UserId> {
     if account.is_some() && relationships.iter().all(is_discoverable) { Ok(id) } else { Err(users::not_found().into()) }
 }
 
-/// Reconciles the blocked account's side with the blocker's, as often as that changes meanwhile. A read, a write and a read.
+/// Reconciles the blocked account's side with the blocker's, until the blocker's side no longer changes. A read, a write and a read.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -91,7 +91,7 @@ pub async fn count_blocks(app: &App, id: UserId) -> Result<u64, Error> {
     store::count(app.db(), id).await
 }
 
-/// A page of the accounts that the viewer blocks, newest block first, with the blocks' ids as positions. Also shows those that block the viewer.
+/// A page of the accounts that the viewer blocks, newest block first, with the blocks' ids as positions. Includes accounts that block the viewer, too.
 /// One read of rows, one batch of accounts.
 ///
 /// # Errors

@@ -32,7 +32,7 @@ pub(super) const fn task(kind: OneWayRelation, from: UserId, to: UserId) -> Task
     Task::Relation { kind, from, to }
 }
 
-/// Reconciles the other account's side with that of the account that decides, as often as that changes meanwhile. If the other account was
+/// Reconciles the other account's side with that of the account that decides, until the deciding side no longer changes. If the other account was
 /// deleted, the relation is removed. A read, a write and a read.
 pub(super) async fn settle(app: &App, kind: OneWayRelation, from: UserId, to: UserId) -> Result<SettledRelation, Error> {
     let db = app.db();
@@ -62,15 +62,15 @@ pub(super) async fn settle(app: &App, kind: OneWayRelation, from: UserId, to: Us
 pub(super) async fn purge(app: &App, kind: OneWayRelation, id: UserId) -> Result<bool, Error> {
     let (db, windows) = (app.db(), [Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS }]);
     let accounts = |found: Vec<Vec<Row>>| -> Vec<UserId> { found.into_iter().flatten().map(|row| UserId(row.member)).collect() };
-    let of = accounts(store::read_targets(db, kind, id, &windows).await?);
-    let to = accounts(store::read_sources(db, kind, id, &windows).await?);
-    let tasks = of.iter().map(|other| task(kind, id, *other)).chain(to.iter().map(|other| task(kind, *other, id)));
+    let targets = accounts(store::read_targets(db, kind, id, &windows).await?);
+    let sources = accounts(store::read_sources(db, kind, id, &windows).await?);
+    let tasks = targets.iter().map(|other| task(kind, id, *other)).chain(sources.iter().map(|other| task(kind, *other, id)));
     let subtasks = journal::begin_subtasks(app, tasks).await?;
     // The other sides first: they are unknown afterwards.
-    store::remove_other(db, kind, &of, id).await?;
-    store::remove(db, kind, id, &of).await?;
-    store::remove_by(db, kind, &to, id).await?;
-    store::remove_others(db, kind, id, &to).await?;
+    store::remove_other(db, kind, &targets, id).await?;
+    store::remove(db, kind, id, &targets).await?;
+    store::remove_by(db, kind, &sources, id).await?;
+    store::remove_others(db, kind, id, &sources).await?;
     subtasks.ack(app);
-    Ok(of.len() == PASS || to.len() == PASS)
+    Ok(targets.len() == PASS || sources.len() == PASS)
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Friends and requests that one pass removes.
 const FRIENDS_PER_PASS: usize = 1_000;
 
-/// Requests the friendship of `other`, or accepts the request of `other`: the commit; [`settle`] does the rest. Returns whether they became
+/// Requests the friendship of `other`, or accepts the request of `other`: the commit; [`settle`] does the rest. Returns whether the two became
 /// friends. One script; two more for a slot.
 ///
 /// # Errors
@@ -87,14 +87,14 @@ pub async fn remove(app: &App, viewer: UserId, other: UserId, lists: &[FriendLis
 pub enum SettledFriendship {
     /// The lists of both accounts are consistent.
     Consistent,
-    /// The accounts have no friendship and no request: that with the higher id was deleted.
+    /// The accounts have no friendship and no request: the account with the higher id was deleted.
     NoAccount,
     /// The accounts have no friendship and no request: one of them blocks the other.
     Blocked,
 }
 
-/// Reconciles the lists of the account with the higher id with those of the other, as often as those change meanwhile. Removes the friendship
-/// and the requests if that account was deleted, or if one of the two blocks the other. A read, a read of the blocks if a friendship or
+/// Reconciles the lists of the account with the higher id with those of the other, until the latter no longer change. Removes the friendship and
+/// the requests if the account with the higher id was deleted, or if one of the two blocks the other. A read, a read of the blocks if a friendship or
 /// request exists, a write and a read.
 ///
 /// # Errors
@@ -271,7 +271,7 @@ impl PageSource for MutualFriendListing<'_> {
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
-        // They are the viewer's own friends.
+        // Friends in common are the viewer's own friends.
         load_listed(self.loaders, rows, true).await
     }
 }

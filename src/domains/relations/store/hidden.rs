@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Accounts that one command reads.
 const PAGE: usize = 10_000;
 
-/// The relations of an account that it decides itself.
+/// The mutes and blocks of an account, with the version of its relations.
 pub(in super::super) struct OwnRelations {
     /// The mutes, also those that have ended.
     pub(in super::super) mutes: Vec<(UserId, Mute)>,
@@ -26,10 +26,10 @@ pub(in super::super) struct OwnRelations {
     pub(in super::super) version: RelationsVersion,
 }
 
-/// The mutes and blocks of an account. One pipeline; at most 20,000 rows.
+/// The mutes and blocks of an account. One pipeline; at most 30,000 rows.
 pub(in super::super) async fn read_own_relations(db: &Db, id: UserId) -> Result<OwnRelations, Error> {
     let all = |key: String, most: usize| cmd("ZRANGE").arg(key).arg(0).arg(most - 1).take();
-    // The version first, so that the relations are not older than it. The ends before the mutes: see `mutes_of`.
+    // The version is read first, so that the relations are not older. The ends are read before the mutes, as in `super::relationships`.
     let commands = vec![
         cmd("HMGET").arg(user_key(id)).arg(&["relations", "mutes", "blocks", "blocked_by"]).take(),
         all(keys::mute_ends(id), MAX_MUTES).arg("WITHSCORES").take(),
@@ -51,11 +51,11 @@ pub(in super::super) async fn read_own_relations(db: &Db, id: UserId) -> Result<
 /// Whether blocks separate accounts from others, for each account and each of its others. One pipeline.
 pub(in super::super) async fn blocks_among(db: &Db, pairs: &[(UserId, Vec<UserId>)]) -> Result<Vec<Vec<BlockState>>, Error> {
     let pairs: Vec<(UserId, Vec<u64>)> = pairs.iter().map(|(id, others)| (*id, others.iter().map(|it| it.0).collect())).collect();
-    let asked = || pairs.iter().filter(|(_, others)| !others.is_empty());
+    let queried = || pairs.iter().filter(|(_, others)| !others.is_empty());
     let both = |(id, others): &(UserId, Vec<u64>)| {
         [keys::blocks(*id), keys::blockers(*id)].map(|key| cmd("ZMSCORE").arg(key).arg(others).take())
     };
-    let mut replies = db.read_many(asked().flat_map(both).collect()).await?.into_iter();
+    let mut replies = db.read_many(queried().flat_map(both).collect()).await?.into_iter();
     let mut found = Vec::with_capacity(pairs.len());
     for (_, others) in &pairs {
         let mut row = || match others.is_empty() {

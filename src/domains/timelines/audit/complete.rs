@@ -28,7 +28,7 @@ type StateFields = (Option<u64>, Option<u64>, Option<String>, Option<u64>);
 
 /// Checks feeds. Findings name the owner's key, which exists even if the feed's does not.
 ///
-/// Several feeds at once take six round trips, and one more for each thousand of their sources.
+/// A group of feeds takes six round trips, one more for each thousand of its sources, and those of [`reposts::check_complete`].
 pub(super) async fn check(reader: &AuditReader, feeds: Vec<Feed>, found: &mut Findings) -> Result<(), Error> {
     for feeds in group(reader, feeds).await? {
         let mut feeds = read(reader, &feeds).await?;
@@ -88,7 +88,7 @@ async fn read(reader: &AuditReader, feeds: &[Feed]) -> Result<Vec<AuditedFeed>, 
     Ok(audited)
 }
 
-/// An author whose statuses are not pushed must be marked in all followers' feeds.
+/// Checks that an author whose statuses are not pushed is marked in all followers' feeds.
 async fn check_marks(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Findings) -> Result<(), Error> {
     let unmarked = |it: &AuditedFeed| -> Vec<UserId> {
         let of_others = it.authors.iter().filter(|(author, follow)| Feed::Home(*author) != it.feed && !reader.is_young(*follow));

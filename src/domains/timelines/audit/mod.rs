@@ -68,12 +68,12 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], window: Option<usi
     }
 }
 
-/// The tag of a feed is the id of an account or of a list.
-async fn check_owners(reader: &AuditReader, of: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
+/// Checks that the tag of each key is the id of an existing account or list.
+async fn check_owners(reader: &AuditReader, tagged_keys: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
     let owners = |(tag, _): &(u64, String)| [user_key(UserId(*tag)), list_key(UserListId(*tag))];
-    let owner_keys: Vec<[String; 2]> = of.iter().map(owners).collect();
+    let owner_keys: Vec<[String; 2]> = tagged_keys.iter().map(owners).collect();
     let existing = reader.query(owner_keys.iter().flatten().map(String::as_str), |key| cmd("EXISTS").arg(key).take()).await?;
-    for ((_, key), owners) in of.iter().zip(&owner_keys) {
+    for ((_, key), owners) in tagged_keys.iter().zip(&owner_keys) {
         if owners.iter().all(|owner| existing.read::<u64>(&owner.as_str()) != Some(1)) {
             let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: owners.to_vec() };
             found.add_repairable(key, "there is no such account or list", [orphan]);
@@ -113,7 +113,7 @@ async fn check_states(reader: &AuditReader, states: &[(u64, String)], found: &mu
     Ok(())
 }
 
-/// The score of an entry is its member.
+/// The repair of an entry at a wrong position: the score of a status is its id.
 fn entry_remedy(_: Feed, key: &str, member: u64) -> Vec<Remedy> {
     vec![Remedy::CorrectScore { key: key.to_owned(), member }]
 }

@@ -75,8 +75,8 @@ pub(super) async fn check_entries(reader: &AuditReader, windows: &[SetWindow<Fee
     for window in windows {
         for (member, position) in &window.others {
             match FeedRow::parse(member, *position) {
-                Some(FeedRow { status, reposter: Some(by), .. }) if repost_member(status, by) == *member => {
-                    reposts.push((window, status, by, *position));
+                Some(FeedRow { status, reposter: Some(reposter), .. }) if repost_member(status, reposter) == *member => {
+                    reposts.push((window, status, reposter, *position));
                 }
                 _ => {
                     let remove = Remedy::RemoveMember { key: window.key.clone(), member: member.as_bytes().to_vec() };
@@ -85,19 +85,25 @@ pub(super) async fn check_entries(reader: &AuditReader, windows: &[SetWindow<Fee
             }
         }
     }
-    let current = current_reposts(reader, reposts.iter().map(|(_, status, by, _)| (*by, *status))).await?;
-    let edges = || reposts.iter().map(|(window, _, by, _)| (window.set, *by)).filter(|(feed, by)| Feed::Home(*by) != *feed);
-    let sources = reader.query(edges(), |(feed, by)| cmd("ZSCORE").arg(sources_key(feed)).arg(by.0).take()).await?;
+    let current = current_reposts(reader, reposts.iter().map(|(_, status, reposter, _)| (*reposter, *status))).await?;
+    let edges = || {
+        reposts
+            .iter()
+            .map(|(window, _, reposter, _)| (window.set, *reposter))
+            .filter(|(feed, reposter)| Feed::Home(*reposter) != *feed)
+    };
+    let sources = reader.query(edges(), |(feed, reposter)| cmd("ZSCORE").arg(sources_key(feed)).arg(reposter.0).take()).await?;
     // Reposts of former sources are hidden; the journal removes them.
-    let former = reader.query(edges(), |(feed, by)| cmd("ZSCORE").arg(former_sources_key(feed)).arg(by.0).take()).await?;
-    for (window, status, by, position) in &reposts {
-        let edge = (window.set, *by);
-        if current.get(&(*by, *status)) != Some(position) {
-            let problem = format!("there is no repost of {} by {} with this position", status.0, by.0);
-            found.add_repairable(&window.key, problem, remedies(window.set, *by, *status));
-        } else if Feed::Home(*by) != window.set && sources.score(&edge).is_none() && former.score(&edge).is_none() {
-            let problem = format!("a repost of {} is by {}, who is not a source of the feed", status.0, by.0);
-            found.add_repairable(&window.key, problem, [settle_source(window.set, *by)]);
+    let former =
+        reader.query(edges(), |(feed, reposter)| cmd("ZSCORE").arg(former_sources_key(feed)).arg(reposter.0).take()).await?;
+    for (window, status, reposter, position) in &reposts {
+        let edge = (window.set, *reposter);
+        if current.get(&(*reposter, *status)) != Some(position) {
+            let problem = format!("there is no repost of {} by {} with this position", status.0, reposter.0);
+            found.add_repairable(&window.key, problem, remedies(window.set, *reposter, *status));
+        } else if Feed::Home(*reposter) != window.set && sources.score(&edge).is_none() && former.score(&edge).is_none() {
+            let problem = format!("a repost of {} is by {}, who is not a source of the feed", status.0, reposter.0);
+            found.add_repairable(&window.key, problem, [settle_source(window.set, *reposter)]);
         }
     }
     Ok(())

@@ -1,5 +1,5 @@
--- push_reposts.lua - adds reposts of an account to a feed, if the account is one of its sources or its owner. Statuses have a script of their own, which
--- is not to become slower by the reposts'.
+-- push_reposts.lua - adds reposts of an account to a feed, if the account is one of its sources or its owner. Statuses have a script of their own,
+-- so that reposts do not make it slower.
 -- KEYS 1 home:{id}, or timeline:{id}  2 following:{id}, or members:{id}  3 feed:{id}  4 user:{id}, or list:{id}
 -- ARGV 1 reposter  2 the follow that must exist, 0 for any, -1 for the owner's own reposts  3 window  4 the most entries
 --      5 a feed that was last read before this time is dropped, ms  6 when the feed was created, ms  7… pairs: repost id, status:reposter

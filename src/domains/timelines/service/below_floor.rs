@@ -29,8 +29,8 @@ pub(super) async fn fill(app: &App, pending: &mut [PendingWindow]) -> Result<(),
     feeds.sort_unstable();
     feeds.dedup();
     for feed in feeds {
-        let mut of_feed: Vec<&mut PendingWindow> = pending.iter_mut().filter(|window| window.key.feed == feed).collect();
-        fill_feed(app, feed, &mut of_feed).await?;
+        let mut windows: Vec<&mut PendingWindow> = pending.iter_mut().filter(|window| window.key.feed == feed).collect();
+        fill_feed(app, feed, &mut windows).await?;
     }
     Ok(())
 }
@@ -49,8 +49,8 @@ async fn fill_feed(app: &App, feed: Feed, pending: &mut [&mut PendingWindow]) ->
         }
         return Ok(());
     }
-    let of_authors = |(_, window): &(usize, Window)| merge::parts_of(&cache.marked, *window).collect::<Vec<_>>();
-    let marked = merge::read_parts(app, &windows.iter().flat_map(of_authors).collect::<Vec<_>>()).await?;
+    let marked_parts = |(_, window): &(usize, Window)| merge::parts_of(&cache.marked, *window).collect::<Vec<_>>();
+    let marked = merge::read_parts(app, &windows.iter().flat_map(marked_parts).collect::<Vec<_>>()).await?;
     let mut marked = marked.into_iter();
     let floor = pending.iter().map(|window| window.floor()).max().unwrap_or(0);
     let parts = cache.marked.len() * PARTS.len();
@@ -84,7 +84,7 @@ impl MergedFeed<'_> {
     /// Reads the rows of a window.
     async fn window(&mut self, mut window: Window) -> Result<Vec<FeedRow>, Error> {
         if self.floor == CEILING {
-            // A dropped feed has no floor and no cached segments: only the page is merged.
+            // A feed that was dropped or is being rebuilt has no floor and no cached segments: only the page is merged.
             let authors = sources::authors_and_version(self.app, self.feed).await?.0;
             return merge::merge_profiles(self.app, &authors, self.cache.has_reposts, window).await;
         }

@@ -3,7 +3,7 @@
 //! A block is one change of several steps: the block itself, the other side of it, and then the end of the friendship, the friend requests, and every
 //! follow and list membership between the two accounts. Both accounts are hidden from each other before any of these ends. A follow, an addition
 //! to a list or a friendship reads the block after its own commit ([`super::settle_source`]), and a block reads them after its commit: the later
-//! one finds the earlier one.
+//! commit finds the earlier one.
 
 use super::follow;
 use crate::app::App;
@@ -20,7 +20,8 @@ use crate::platform::journal::{Feed, Task};
 use futures_util::try_join;
 
 /// Blocks `other`. Both accounts are hidden from each other from the first step on; when this returns, all follows and list memberships between
-/// them have ended. Blocking again changes nothing. A charge, the journal, the commit, the other side, and three round trips to find what to sever.
+/// them have ended. Blocking again changes nothing. A charge, the journal, the commit, the other side, five round trips to find the relations that
+/// the block ends, and the cost of [`chats::settle_block`].
 ///
 /// # Errors
 /// `INVALID_INPUT` for the viewer's own account; `LIMIT_REACHED` at 10,000 blocks; `NOT_FOUND` if `other` was deleted; `UNAUTHENTICATED` if the
@@ -38,7 +39,7 @@ pub async fn block(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
 }
 
 /// Ends the block of `other`; succeeds without a change if there is none. Both accounts see each other again with the last step. A charge, the
-/// journal, the commit, the other side and a read; three round trips more if there is a block.
+/// journal, the commit, the other side, a read, and the cost of [`chats::settle_block`]; five round trips more if there is a block.
 ///
 /// # Errors
 /// `INVALID_INPUT` for the viewer's own account; `RATE_LIMITED`.
@@ -46,7 +47,7 @@ pub async fn unblock(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     relations::charge_change(app, viewer, other).await?;
     let lease = journal::begin_deletion(app, relations::block_task(viewer, other)).await?;
     if relations::block_state(app, viewer, other).await?.blocks {
-        // The process that wrote the block may have died before it severed everything. A block is done whole before it ends.
+        // The process that wrote the block may have died before all steps were done. An interrupted block is completed before it ends.
         sever(app, viewer, other).await?;
     }
     relations::remove_block(app, viewer, other).await?;
@@ -70,7 +71,7 @@ pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<SettledRelati
 }
 
 /// Ends the friendship, the friend requests, and all follows and list memberships between two accounts, in both directions, while one of them
-/// blocks the other. Six round trips if there are none.
+/// blocks the other. Five round trips if there are none.
 async fn sever(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
     friends::settle(app, a, b).await?;
     let (of_a, of_b) = try_join!(feeds_with(app, a, b), feeds_with(app, b, a))?;

@@ -66,17 +66,17 @@ pub async fn settle(app: &App, author: UserId, id: StatusId, progress: Progress)
 /// The stages of a fan-out.
 const FOLLOWERS: u8 = 0;
 const LISTS: u8 = 1;
-const MARKS: u8 = 2;
+const INTERACTIONS: u8 = 2;
 
 /// The fan-out of a status to feeds, or its removal from them.
 struct FanoutPass<'a> {
     author: UserId,
     id: StatusId,
-    /// Whether it goes to the followers, or only to its author.
+    /// Whether the status goes to the followers, or only to its author.
     is_pushed: bool,
-    /// Whether it exists, if that was read.
+    /// Whether the status exists; `None` if that was not read.
     exists: Option<bool>,
-    /// The terms that filters match, if they were read.
+    /// The terms that filters match; `None` if they were not read.
     terms: Option<FilterTerms>,
     /// The derived data of a new status, which is settled when the status is in these feeds.
     derived: Option<&'a DerivedData>,
@@ -88,8 +88,8 @@ impl FanoutPass<'_> {
     ///
     /// After the last pass of a deleted status its likes, bookmarks, reposts and comments are removed.
     async fn run_pass(&self, app: &App, progress: Progress) -> Result<Option<Progress>, Error> {
-        if progress.stage == MARKS {
-            return self.purge_marks(app).await;
+        if progress.stage == INTERACTIONS {
+            return self.purge_interactions(app).await;
         }
         let (feeds, next) = feeds_of(app, self.author, self.is_pushed, progress).await?;
         let mut exists = match self.exists {
@@ -111,13 +111,14 @@ impl FanoutPass<'_> {
             // The status is in every feed that it is pushed to, so subscribers can read it.
             statuses::publish(app, self.author, self.id, self.terms.clone()).await?;
         }
-        if next.is_some() || exists { Ok(next) } else { self.purge_marks(app).await }
+        if next.is_some() || exists { Ok(next) } else { self.purge_interactions(app).await }
     }
 
-    /// One pass over the accounts that like the status or have marked it; after the last one its comments are removed, most of them in the background.
-    async fn purge_marks(&self, app: &App) -> Result<Option<Progress>, Error> {
+    /// One pass over the accounts that have liked, bookmarked or reposted the status; after the last pass its comments are removed, most of them in the
+    /// background.
+    async fn purge_interactions(&self, app: &App) -> Result<Option<Progress>, Error> {
         if !statuses::purge_interactions(app, self.author, &[self.id]).await?.is_empty() {
-            return Ok(Some(Progress { stage: MARKS, ..Progress::default() }));
+            return Ok(Some(Progress { stage: INTERACTIONS, ..Progress::default() }));
         }
         comments::purge_threads(app, &[self.id]).await?;
         Ok(None)
@@ -135,7 +136,7 @@ impl FanoutPass<'_> {
 }
 
 /// The feeds of a pass, and where the next pass continues: first the followers' homes, then the lists that the author is on. The
-/// author's home and the first lists come with the first followers if they fit. Only the author's home if nothing is pushed.
+/// author's home is in the first pass; the first lists are in the last pass over followers. Only the author's home if nothing is pushed.
 pub(super) async fn feeds_of(
     app: &App,
     author: UserId,

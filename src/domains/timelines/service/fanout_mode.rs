@@ -125,7 +125,7 @@ pub async fn apply_mode_threshold(app: &App) -> Result<(), Error> {
 }
 
 /// One pass over all authors, a page of the store's keys: enqueues the switches that are due; `None` at the end, or if the setting was
-/// changed since. An author that a pass misses because nodes have changed is checked with the next status or follow. Two round trips, and
+/// changed since. An author that a pass misses because nodes have changed is checked with the next status or follow. Three round trips, and
 /// two for each switch.
 ///
 /// # Errors

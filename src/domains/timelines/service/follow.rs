@@ -26,9 +26,9 @@ use crate::platform::journal::{Feed, Task};
 /// As [`graph::follow`]; `NOT_FOUND` if `other` was deleted or blocks the viewer, `FORBIDDEN` if the viewer blocks `other`.
 pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     graph::charge_change(app, viewer, other).await?;
-    let asks = needs_request(app, viewer, other).await?;
+    let is_request = needs_request(app, viewer, other).await?;
     let lease = journal::begin(app, task(viewer, other)).await?;
-    let committed = match asks {
+    let committed = match is_request {
         true => graph::request_follow(app, viewer, other).await.map(|()| false),
         false => graph::follow(app, viewer, other).await,
     };
@@ -47,7 +47,7 @@ pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     settled.into_outcome()
 }
 
-/// Whether `viewer` needs the permission of `other`. One command; one pipeline more for a private account.
+/// Whether `viewer` needs the permission of `other` to follow it. One command; one pipeline more for a private account.
 async fn needs_request(app: &App, viewer: UserId, other: UserId) -> Result<bool, Error> {
     Ok(users::is_private(app, other).await? && !friends::are_friends(app, viewer, other).await?)
 }
@@ -110,8 +110,8 @@ impl EdgeSettlement {
     }
 }
 
-/// Reconciles the source's side of an edge and the feed with the feed's side, as often as that changes meanwhile. Removes the edge if a block forbids
-/// it.
+/// Reconciles the source's side of an edge and the feed with the feed's side, until the feed's side no longer changes. Removes the edge if a block
+/// forbids it.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -202,7 +202,7 @@ async fn remove(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
     }
 }
 
-/// Writes the source's side of an edge. Returns the source's fan-out mode; `None` if the account was deleted.
+/// Writes the source's side of an edge. Returns the source's number of followers and fan-out mode; `None` if the account was deleted.
 async fn write_other_side(app: &App, feed: Feed, source: UserId, edge: FollowEdge) -> Result<Option<FollowerStats>, Error> {
     match feed {
         Feed::Home(owner) => graph::settle(app, owner, source, edge).await,
@@ -258,12 +258,12 @@ async fn sweep(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
     for rows in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MAX_STATUSES_PER_SCRIPT) {
         let own = rows.iter().filter(|row| row.reposter.is_none());
         let mut authors = statuses::authors(app, &own.map(|row| row.status).collect::<Vec<_>>()).await?.into_iter();
-        let mut is_theirs = |row: &FeedRow| match row.reposter {
+        let mut is_by_source = |row: &FeedRow| match row.reposter {
             Some(reposter) => reposter == source,
             None => authors.next().flatten().is_none_or(|author| author == source),
         };
-        let theirs: Vec<FeedRow> = rows.iter().copied().filter(&mut is_theirs).collect();
-        if !theirs.is_empty() && !store::sweep(app.db(), feed, source, &theirs).await? {
+        let removed: Vec<FeedRow> = rows.iter().copied().filter(&mut is_by_source).collect();
+        if !removed.is_empty() && !store::sweep(app.db(), feed, source, &removed).await? {
             return Ok(());
         }
     }

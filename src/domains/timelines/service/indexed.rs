@@ -18,7 +18,7 @@ use crate::platform::events::{LogPosition, ResumePoint};
 pub enum IndexTimeline {
     /// The public statuses that have a tag.
     Tag(TagId),
-    /// The statuses of others that mention the account, the viewer.
+    /// The statuses of other accounts that mention this account, which is the viewer.
     Mentions(UserId),
 }
 
@@ -32,7 +32,8 @@ impl IndexTimeline {
     }
 }
 
-/// Loads the end of the log of events, once in a request: the fields of a timeline read it before they read its statuses. Keeps what the request shows.
+/// Loads the end of the log of events, once in a request: the fields of a timeline read it before they read its statuses. Keeps the statuses
+/// that the request shows.
 pub struct LogEndFetcher {
     app: App,
     shown: ShownPages<ListId>,
@@ -55,7 +56,7 @@ impl Fetch for LogEndFetcher {
 }
 
 /// A page of an index, newest first by the time of posting, of the statuses that are delivered to the viewer. One read of the rows, and the batches of
-/// [`statuses::load_delivered`]. If `is_followed`, the response has a sync cursor: one round trip before, shared with it.
+/// [`statuses::load_delivered`]. If the response has a sync cursor, one round trip before, which both share.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -64,11 +65,11 @@ pub async fn indexed(
     loaders: &Loaders,
     timeline: &IndexTimeline,
     args: &PageArgs,
-    is_followed: bool,
+    has_cursor: bool,
 ) -> Result<Page<ViewedStatus>, Error> {
     let request = args.check(&app.cursors().await?, timeline.list())?;
     let unfinished = loaders.log_end.fetcher().shown.begin(timeline.list());
-    if is_followed {
+    if has_cursor {
         // The reads after this one find every status that was published before it.
         loaders.log_end.load(()).await?;
     }

@@ -28,7 +28,7 @@ pub struct Repost {
     /// The id of the repost, which is also its position.
     pub id: u64,
     /// The account that reposted.
-    pub by: UserId,
+    pub reposter: UserId,
 }
 
 /// An entry of a feed.
@@ -114,7 +114,7 @@ impl<'a> FeedListing<'a> {
     async fn keep_visible(&self, rows: &[FeedRow], found: Vec<Option<ViewedStatus>>) -> Result<Vec<Option<FeedEntry>>, Error> {
         let reposts: Vec<(u64, UserId, StatusId)> =
             rows.iter().filter_map(|row| Some((row.position, row.reposter?, row.status))).collect();
-        let accounts = reposts.iter().map(|(_, by, _)| *by);
+        let accounts = reposts.iter().map(|(_, reposter, _)| *reposter);
         let (found, _) = futures_util::try_join!(
             statuses::keep_delivered_beside(self.loaders, found, accounts),
             self.loaders.feeds.load_many(repost_rules::lookups(self.feed, rows))
@@ -124,25 +124,25 @@ impl<'a> FeedListing<'a> {
         let mut are_shown = are_shown.into_iter();
         let (mut own, mut reposted) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
         for (row, seen) in rows.iter().zip(found) {
-            let Some(by) = row.reposter else {
+            let Some(reposter) = row.reposter else {
                 own.push(seen);
                 reposted.push(None);
                 continue;
             };
-            let is_shown = are_shown.next() == Some(true) && !former_sources.contains(&by);
+            let is_shown = are_shown.next() == Some(true) && !former_sources.contains(&reposter);
             own.push(None);
-            reposted.push(seen.filter(|_| is_shown).map(|seen| (by, seen)));
+            reposted.push(seen.filter(|_| is_shown).map(|seen| (reposter, seen)));
         }
         let (own, reposted) =
             futures_util::try_join!(self.keep_statuses(own), statuses::keep_visible_reposts(self.loaders, reposted))?;
         let entry = |((row, own), reposted): ((&FeedRow, Option<ViewedStatus>), Option<ViewedStatus>)| match row.reposter {
             None => own.map(FeedEntry::status),
-            Some(by) => reposted.map(|seen| FeedEntry { seen, repost: Some(Repost { id: row.position, by }) }),
+            Some(reposter) => reposted.map(|seen| FeedEntry { seen, repost: Some(Repost { id: row.position, reposter }) }),
         };
         Ok(rows.iter().zip(own).zip(reposted).map(entry).collect())
     }
 
-    /// The parts of the feed that the rules about replies and reposts need for rows, whose statuses were `found`; the feed has tags or not.
+    /// The parts of the feed that the rules about replies and reposts need for rows; `found` are the statuses of the rows, in their order.
     fn lookups(
         &self,
         rows: &[FeedRow],
@@ -163,7 +163,7 @@ impl<'a> FeedListing<'a> {
     async fn drop_repeats(&self, rows: &[FeedRow], distance: usize) -> Result<Vec<Option<FeedEntry>>, Error> {
         let has_tags = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?.has_tags;
         let mut found = self.load_statuses(rows).await?;
-        let repeats = PossibleRepeats::among(self.feed, has_tags, rows, &found);
+        let repeats = PossibleRepeats::select(self.feed, has_tags, rows, &found);
         let lookups = self.lookups(rows, &found, has_tags, &repeats);
         let mut older = OlderRows::new(distance);
         // Both are started together, so that they share one batch.
@@ -190,19 +190,19 @@ impl<'a> FeedListing<'a> {
 
     /// Whether the feed receives the event of a repost; see [`super::receives_repost`].
     pub(super) async fn receives(&self, row: FeedRow, exists: bool) -> Result<bool, Error> {
-        let Some(by) = row.reposter else { return Ok(false) };
+        let Some(reposter) = row.reposter else { return Ok(false) };
         if exists {
             // Most reposts are hidden by a rule that reads no rows, or have no other entry of their status among the newest.
             let is_visible = self.visible(&[row]).await?.pop().flatten().is_some();
             return Ok(is_visible && self.drop_repeats(&[row], LIVE_DISTANCE).await?.pop().flatten().is_some());
         }
-        if self.loaders.repost_ids.load((by, row.status)).await?.is_some() {
+        if self.loaders.repost_ids.load((reposter, row.status)).await?.is_some() {
             return Ok(false);
         }
-        let reposts = [(row.position, by, row.status)];
+        let reposts = [(row.position, reposter, row.status)];
         let found = statuses::load_delivered(self.loaders, [row.status]).await?.pop().flatten();
         let is_shown = repost_rules::were_shown(self.loaders, self.feed, &reposts).await?.pop() == Some(true);
-        let repost = found.filter(|_| is_shown).map(|seen| (by, seen));
+        let repost = found.filter(|_| is_shown).map(|seen| (reposter, seen));
         Ok(statuses::keep_visible_reposts(self.loaders, vec![repost]).await?.pop().flatten().is_some())
     }
 

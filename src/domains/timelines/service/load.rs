@@ -81,7 +81,7 @@ impl Fetch for FeedFetcher {
     type Key = FeedPart;
     type Value = LoadedPart;
 
-    /// Lookups alone.
+    /// Only if all parts are lookups: other parts are not cached.
     fn get_cached(&self, parts: &[FeedPart]) -> Option<Vec<LoadedPart>> {
         let lookups: Vec<(Feed, FeedLookup)> = parts.iter().map(FeedPart::lookup).collect::<Option<_>>()?;
         let found = store::cached_lookups(self.app.db(), self.since, &lookups)?;

@@ -67,8 +67,8 @@ pub(super) async fn read_parts(app: &App, windows: &[(UserId, ProfilePart, Windo
 
 /// The rows of a window over all statuses of `authors`, in the window's order, at most its limit; with their reposts if the feed may have any.
 ///
-/// Reads a few rows of each author, then more of those authors whose next rows may still belong to the result. Usually two rounds,
-/// at most four. A round sends one command per author, in pipelines of 1,000.
+/// Reads a few rows of each author, then more of those authors whose next rows may still belong to the result. Usually two rounds; at most
+/// six for 1,000 rows. A round sends one command for each list of an author, in pipelines of 1,000.
 pub(super) async fn merge_profiles(
     app: &App,
     authors: &[UserId],

@@ -9,7 +9,7 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 #[derive(Clone, Default)]
 pub(super) struct MergeLocks(Arc<Mutex<HashMap<Feed, Weak<AsyncMutex<()>>>>>);
 
-/// Permission to merge a feed, until it is dropped.
+/// Permission to merge a feed, until the guard is dropped.
 pub(super) struct MergeGuard {
     _guard: OwnedMutexGuard<()>,
     /// Whether another request has merged the feed meanwhile, so that the segment may be cached now.

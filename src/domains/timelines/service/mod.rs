@@ -79,9 +79,9 @@ pub const fn home_id(owner: UserId) -> ListId {
     ListId { kind: b'h', owner: owner.0 }
 }
 
-/// The position of the newest entry of a feed that the viewer sees (0 for none), and the position in the event log from which live events continue what
-/// the same timeline shows in this response; waits for these pages. No round trip of its own beside a first page, one on a cluster; without one, those of the
-/// newest statuses; one more if the response shows more than 250 young statuses.
+/// The position of the newest entry of a feed that the viewer sees (0 for none), and the position in the event log from which live events continue the
+/// pages of the same timeline in this response; waits for these pages. Beside a first page no round trip of its own, or one on a cluster; without a first
+/// page, those of the newest statuses. One more if the response shows more than 250 young statuses.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -96,8 +96,8 @@ pub async fn head(app: &App, loaders: &Loaders, feed: Feed) -> Result<(u64, Resu
     Ok((newest, resume_point))
 }
 
-/// The position of the newest entry that the viewer sees, if `newest` is that of the newest entry: a cursor must not name a hidden status. It is no
-/// newer than what the response shows, so that nothing between the two is skipped.
+/// The position of the newest entry that the viewer sees, if `newest` is the newest entry: a cursor must not name a hidden status. If `newest` is hidden,
+/// the position is no newer than the entries that the response shows, so that no entry between the two is skipped.
 async fn newest_seen(loaders: &Loaders, feed: Feed, newest: FeedRow, shown: &[StatusId]) -> Result<u64, Error> {
     let is_shown = shown.iter().any(|id| id.0 == newest.position);
     let listing = FeedListing::new(loaders, feed);
@@ -112,7 +112,7 @@ async fn newest_seen(loaders: &Loaders, feed: Feed, newest: FeedRow, shown: &[St
     Ok(page.items.first().map_or(0, |(position, _)| *position))
 }
 
-/// The sources of a feed, in no order, and their version; none for a deleted feed. One round trip.
+/// The sources of a feed and, for a home, its owner, in no order, and the version of the sources. A deleted feed has no sources. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -19,8 +19,8 @@ pub(super) struct PossibleRepeats {
 }
 
 impl PossibleRepeats {
-    /// Selects from `rows`; `found` are their statuses in the same order. `has_tags`: the feed follows tags.
-    pub(super) fn among(feed: Feed, has_tags: bool, rows: &[FeedRow], found: &[Option<ViewedStatus>]) -> Self {
+    /// Selects from `rows`; `found` are their statuses in the same order. `has_tags`: whether the feed has tags.
+    pub(super) fn select(feed: Feed, has_tags: bool, rows: &[FeedRow], found: &[Option<ViewedStatus>]) -> Self {
         let mut all = Self { feed, to_check: Vec::new(), to_check_by_author: Vec::new() };
         for (row, seen) in rows.iter().zip(found).filter(|(row, _)| row.reposter.is_some()) {
             // A repost of a deleted status is hidden anyway.

@@ -27,7 +27,7 @@ pub struct HomeEntry {
     pub distance: u8,
     /// The status.
     pub status: ViewedStatus,
-    /// The repost by which the status is in the home.
+    /// The repost; `None` if the status is in the home as itself, or is promoted.
     pub repost: Option<Repost>,
     /// The promotion, for a promoted entry.
     pub promoted: Option<PromotedStatus>,
@@ -45,13 +45,13 @@ pub async fn promoted_home(
     args: &PageArgs,
 ) -> Result<(Page<FeedEntry>, Vec<HomeEntry>), Error> {
     let cursors = app.cursors().await?;
-    let since = args.after.as_deref().map_or(0, |after| distance_in(&cursors, home_id(owner), after));
+    let distance = args.after.as_deref().map_or(0, |after| distance_in(&cursors, home_id(owner), after));
     let size = args.check(&cursors, home_id(owner))?.size;
     let mut page = home(app, loaders, owner, args).await?;
-    let positions = promotion_positions(since, &page.items.iter().map(|(position, _)| *position).collect::<Vec<_>>(), size);
+    let positions = promotion_positions(distance, &page.items.iter().map(|(position, _)| *position).collect::<Vec<_>>(), size);
     let on_page = page.items.iter().map(|(_, entry)| entry.seen.status.id).collect();
     let chosen = ads::promote(app, loaders, owner, &positions, &on_page).await?;
-    let mut entries = interleave(since, &page.items, chosen);
+    let mut entries = interleave(distance, &page.items, chosen);
     if entries.len() > size {
         entries.truncate(size);
     }
@@ -64,35 +64,35 @@ pub async fn promoted_home(
 }
 
 /// The positions of the entries after which a page of this size may have a promoted one.
-fn promotion_positions(since: u8, entries: &[u64], size: usize) -> Vec<u64> {
-    let (mut since, mut remaining, mut positions) = (since, size, Vec::new());
+fn promotion_positions(distance: u8, entries: &[u64], size: usize) -> Vec<u64> {
+    let (mut distance, mut remaining, mut positions) = (distance, size, Vec::new());
     for position in entries {
         if remaining == 0 {
             break;
         }
-        (since, remaining) = (since.saturating_add(1), remaining - 1);
-        if since >= MIN_DISTANCE && remaining > 0 {
+        (distance, remaining) = (distance.saturating_add(1), remaining - 1);
+        if distance >= MIN_DISTANCE && remaining > 0 {
             positions.push(*position);
-            (since, remaining) = (0, remaining - 1);
+            (distance, remaining) = (0, remaining - 1);
         }
     }
     positions
 }
 
 /// Inserts the chosen statuses between the entries, with the minimum distance.
-fn interleave(mut since: u8, rows: &[(u64, FeedEntry)], chosen: Vec<PromotedStatus>) -> Vec<HomeEntry> {
+fn interleave(mut distance: u8, rows: &[(u64, FeedEntry)], chosen: Vec<PromotedStatus>) -> Vec<HomeEntry> {
     let (mut entries, mut chosen) = (Vec::with_capacity(rows.len() + chosen.len()), chosen.into_iter());
     for (position, FeedEntry { seen, repost }) in rows {
-        since = since.saturating_add(1);
-        entries.push(HomeEntry { position: *position, distance: since, status: seen.clone(), repost: *repost, promoted: None });
-        if since < MIN_DISTANCE {
+        distance = distance.saturating_add(1);
+        entries.push(HomeEntry { position: *position, distance, status: seen.clone(), repost: *repost, promoted: None });
+        if distance < MIN_DISTANCE {
             continue;
         }
         if let Some(promoted) = chosen.next() {
-            since = 0;
+            distance = 0;
             entries.push(HomeEntry {
                 position: *position,
-                distance: since,
+                distance,
                 status: promoted.status.clone(),
                 repost: None,
                 promoted: Some(promoted),
@@ -103,14 +103,14 @@ fn interleave(mut since: u8, rows: &[(u64, FeedEntry)], chosen: Vec<PromotedStat
 }
 
 /// Encodes the cursor of an entry.
-pub fn encode_promoted_cursor(cursors: &Cursors, list: ListId, position: u64, since: u8) -> String {
-    format!("{}.{}", cursors.encode(list, position), cursors.sign(list, &[DISTANCE_TAG, since]))
+pub fn encode_promoted_cursor(cursors: &Cursors, list: ListId, position: u64, distance: u8) -> String {
+    format!("{}.{}", cursors.encode(list, position), cursors.sign(list, &[DISTANCE_TAG, distance]))
 }
 
 /// The number of entries since the last promoted one, as stored in a cursor; 0 for a cursor without it, so that no promoted entry comes too early.
 fn distance_in(cursors: &Cursors, list: ListId, cursor: &str) -> u8 {
     let verified = cursor.split_once('.').and_then(|(_, signed)| cursors.verify(list, signed));
-    if let Some([DISTANCE_TAG, since]) = verified.as_deref() { *since } else { 0 }
+    if let Some([DISTANCE_TAG, distance]) = verified.as_deref() { *distance } else { 0 }
 }
 
 #[cfg(test)]

@@ -54,14 +54,14 @@ async fn settle(app: &App, feed: Feed, id: UserId) -> Result<(), Error> {
     Ok(())
 }
 
-/// Deletes the account's lists and their timelines. At most fifty, so one pass is enough.
+/// Deletes the account's lists and their timelines. An account has at most fifty lists, so one pass is enough.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_lists(app: &App, owner: UserId) -> Result<bool, Error> {
     let ids = lists::some_lists(app, owner, PASS).await?;
     // If the account's deletion is lost in a crash, its lists are restored with it.
-    let own = lists::not_of_others(app, owner, &ids).await?;
+    let own = lists::without_other_owners(app, owner, &ids).await?;
     let subtasks = own.iter().map(|list| Task::List { owner, list: *list, name: "Recovered list".to_owned() });
     let subtasks = journal::begin_subtasks(app, subtasks).await?;
     for id in own {

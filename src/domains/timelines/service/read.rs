@@ -63,7 +63,7 @@ pub(super) async fn windows(
         tagged: Vec::new(),
     });
     let mut pending: Vec<PendingWindow> = pending.collect();
-    above_the_floor(app, since, &mut pending).await?;
+    merge_above_floor(app, since, &mut pending).await?;
     below_floor::fill(app, &mut pending).await?;
     let has_tags = metadata.iter().map(|metadata| !metadata.tags.is_empty()).collect();
     let former_sources = metadata.into_iter().map(|metadata| metadata.former_sources).collect();
@@ -73,7 +73,7 @@ pub(super) async fn windows(
 
 /// Drops entries below the floor, and adds the statuses and reposts of marked authors above it, and the statuses of tags. One round trip for all, none
 /// without marks and tags; one or two more if the statuses of a few tags are much newer than those of the others.
-async fn above_the_floor(app: &App, since: ReadBarrier, pending: &mut [PendingWindow]) -> Result<(), Error> {
+async fn merge_above_floor(app: &App, since: ReadBarrier, pending: &mut [PendingWindow]) -> Result<(), Error> {
     let mut parts = Vec::new();
     for (at, window) in pending.iter_mut().enumerate() {
         let floor = window.floor();

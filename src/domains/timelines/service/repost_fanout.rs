@@ -25,7 +25,8 @@ pub async fn repost(app: &App, loaders: &Loaders, user: UserId, status: StatusId
     finish(app, user, status, statuses::repost(app, loaders, user, status).await?).await
 }
 
-/// Undoes a repost; nothing without one. It is hidden as soon as this returns; its entries in homes are removed in passes, as they were added.
+/// Undoes a repost; changes nothing if there is none. The repost is hidden as soon as this returns; its entries in homes are removed in passes, as they
+/// were added.
 ///
 /// # Errors
 /// As [`statuses::undo_repost`].
@@ -33,7 +34,7 @@ pub async fn undo_repost(app: &App, user: UserId, status: StatusId) -> Outcome<(
     finish(app, user, status, statuses::undo_repost(app, user, status).await?).await
 }
 
-/// The first pass, if there is something to do.
+/// Runs the first pass if the repost has changed, and leaves the others to the workers.
 async fn finish(app: &App, reposter: UserId, status: StatusId, changed: ChangedMark) -> Outcome<()> {
     if changed.is_changed {
         let rest = run_pass(app, reposter, status, Progress::default()).await?;
@@ -54,7 +55,7 @@ pub async fn settle_repost(app: &App, reposter: UserId, status: StatusId, progre
 }
 
 /// One pass over the followers, newest first, and then the lists. Returns where the next pass continues. Checks at the end whether the repost is still the
-/// same: a concurrent change may have passed these feeds before.
+/// same: a concurrent change may have passed these feeds before this pass.
 async fn run_pass(app: &App, reposter: UserId, status: StatusId, progress: Progress) -> Result<Option<Progress>, Error> {
     let mut current = current_id(app, reposter, status).await?;
     // An undone repost may have been pushed before the account had so many followers.

@@ -29,7 +29,7 @@ const fn can_show(facts: RepostFacts) -> bool {
 /// Whether a feed of the viewer shows reposts, as (id, account, status), in their order. Does not check whether it shows their statuses. The ids and the
 /// accounts in one round trip; one more for a viewer with relations, and for private accounts.
 pub(super) async fn are_shown(loaders: &Loaders, feed: Feed, reposts: &[(u64, UserId, StatusId)]) -> Result<Vec<bool>, Error> {
-    let part = |(_, by, status): &(u64, UserId, StatusId)| FeedPart::Lookup(feed, FeedLookup::RepostId(*by, *status));
+    let part = |(_, reposter, status): &(u64, UserId, StatusId)| FeedPart::Lookup(feed, FeedLookup::RepostId(*reposter, *status));
     let (ids, are_shown) = try_join!(loaders.feeds.load_many(reposts.iter().map(part)), were_shown(loaders, feed, reposts))?;
     let exists = |((id, ..), current): (&(u64, UserId, StatusId), LoadedPart)| current.lookup == Some(*id);
     Ok(reposts.iter().zip(ids).map(exists).zip(are_shown).map(|(exists, is_shown)| exists && is_shown).collect())
@@ -37,22 +37,22 @@ pub(super) async fn are_shown(loaders: &Loaders, feed: Feed, reposts: &[(u64, Us
 
 /// The lookups of [`are_shown`], for a caller that adds them to another read of the feed.
 pub(super) fn lookups(feed: Feed, rows: &[FeedRow]) -> Vec<FeedPart> {
-    let of_row = |(by, status)| {
-        [FeedLookup::RepostId(by, status), FeedLookup::HiddenReposts(by)].map(|lookup| FeedPart::Lookup(feed, lookup))
+    let of_row = |(reposter, status)| {
+        [FeedLookup::RepostId(reposter, status), FeedLookup::HiddenReposts(reposter)].map(|lookup| FeedPart::Lookup(feed, lookup))
     };
     rows.iter().filter_map(|row| Some((row.reposter?, row.status))).flat_map(of_row).collect()
 }
 
 /// As [`are_shown`] for reposts that may have been undone.
 pub(super) async fn were_shown(loaders: &Loaders, feed: Feed, reposts: &[(u64, UserId, StatusId)]) -> Result<Vec<bool>, Error> {
-    let mut accounts: Vec<UserId> = reposts.iter().map(|(_, by, _)| *by).collect();
+    let mut accounts: Vec<UserId> = reposts.iter().map(|(_, reposter, _)| *reposter).collect();
     accounts.sort_unstable();
     accounts.dedup();
     let nameable = relations::load_named(loaders, accounts.iter().copied(), false);
     let (nameable, relationships, are_enabled) =
         try_join!(nameable, relations::relationships(loaders, &accounts), are_enabled(loaders, feed, &accounts))?;
-    let is_shown = |(_, by, _): &(u64, UserId, StatusId)| {
-        let at = accounts.binary_search(by).unwrap_or_default();
+    let is_shown = |(_, reposter, _): &(u64, UserId, StatusId)| {
+        let at = accounts.binary_search(reposter).unwrap_or_default();
         can_show(RepostFacts {
             can_name: nameable.get(at).is_some_and(Option::is_some),
             is_muted: relationships.get(at).is_none_or(|relationship| relationship.mute.is_some()),

@@ -101,7 +101,7 @@ pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Out
     users::own_account(app, id).await
 }
 
-/// Makes the account private or public, with the other changes of its profile. Returns whether it was not before.
+/// Makes the account private or public, with the other changes of its profile. Returns whether its privacy has changed.
 async fn write_privacy(app: &App, id: UserId, change: &ProfileChange) -> Outcome<bool> {
     if change.is_private == Some(false) {
         return become_public(app, id, change).await;
@@ -142,7 +142,7 @@ pub async fn accept_all(app: &App, id: UserId) -> Result<Option<Progress>, Error
     Ok((requesters.len() == PASS).then(Progress::default))
 }
 
-/// Settles a request to an account that was just public: it becomes a follow, unless the account is private again. With a journal entry: the
+/// Settles a request to an account that was public a moment ago: it becomes a follow, unless the account is private again. With a journal entry: the
 /// request ends before the home is filled, so a later pass would not find it.
 async fn settle(app: &App, requester: UserId, id: UserId) -> Result<(), Error> {
     let lease = journal::begin_deletion(app, follow::task(requester, id)).await?;

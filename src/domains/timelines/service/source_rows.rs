@@ -80,7 +80,8 @@ impl LatestRows {
         Window { below: self.below, above: self.floor.saturating_sub(1), newest_first: true, limit }
     }
 
-    /// Adds a chunk to feeds, each if the source is one of its sources by this follow, or by any. Returns for each whether the source is.
+    /// Adds a chunk to those feeds of which the account is a source by this follow, or, without one, by any; and to its own home. Returns for each feed whether
+    /// the account is a source.
     pub(super) async fn push(
         &self,
         app: &App,
@@ -99,7 +100,7 @@ impl LatestRows {
 }
 
 /// Removes deleted statuses, and reposts that were undone or whose status was deleted, from feeds. A removal may have passed a feed before a concurrent
-/// push added the entry. One pipeline, and more for what must be removed.
+/// push added the entry. One pipeline for statuses and one for reposts, if there are any; more for entries that must be removed.
 pub(super) async fn remove_deleted(app: &App, feeds: &[Feed], rows: &[FeedRow]) -> Result<(), Error> {
     let (reposts, own): (Vec<FeedRow>, Vec<FeedRow>) = rows.iter().partition(|row| row.reposter.is_some());
     let ids: Vec<StatusId> = own.iter().map(|row| row.status).collect();

@@ -11,7 +11,7 @@ use crate::domains::statuses::reposters_key;
 use crate::platform::journal::Feed;
 use redis::{Cmd, Value};
 
-/// The sets that lookups read: what the client-side cache does not know, with one command a set.
+/// The sets that lookups read. Members that are not in the client-side cache are read with one command for each set.
 pub(super) struct LookupSets {
     sets: Vec<ScoresOfSet>,
     lookups: Vec<Scores>,
@@ -49,11 +49,11 @@ impl LookupSets {
     pub(super) fn of(db: &Db, since: ReadBarrier, lookups: &[(Feed, FeedLookup)]) -> Self {
         let mut sets = MembersOfSets::default();
         let scores = |(feed, lookup): &(Feed, FeedLookup)| match (*lookup, *feed) {
-            (FeedLookup::RepostId(by, status), _) => Scores::One(sets.score(reposters_key(status), by)),
+            (FeedLookup::RepostId(reposter, status), _) => Scores::One(sets.score(reposters_key(status), reposter)),
             (FeedLookup::Source(account), feed) => Scores::One(sets.score(sources_key(feed), account)),
-            (FeedLookup::HiddenReposts(by), Feed::Home(owner)) => {
+            (FeedLookup::HiddenReposts(reposter), Feed::Home(owner)) => {
                 // An entry of an earlier follow does not count; it is about to be removed.
-                Scores::Equal(sets.score(hidden_reposts_key(owner), by), sets.score(sources_key(*feed), by))
+                Scores::Equal(sets.score(hidden_reposts_key(owner), reposter), sets.score(sources_key(*feed), reposter))
             }
             (FeedLookup::HiddenReposts(_), Feed::List(_)) => Scores::None,
         };

@@ -23,7 +23,7 @@ pub(in super::super) struct RepostPush<'a> {
     pub(in super::super) rows: &'a [FeedRow],
 }
 
-/// Adds reposts to feeds, each if the account is one of its sources. Returns for each whether the account is. One pipeline of scripts.
+/// Adds reposts to those feeds of which the account is the owner or a source. Returns for each feed whether the account is. One pipeline of scripts.
 pub(in super::super) async fn push(db: &Db, push_limits: PushLimits, pushes: &[RepostPush<'_>]) -> Result<Vec<bool>, Error> {
     let call = |push: &RepostPush<'_>| {
         let is_own = push.feed == Feed::Home(push.reposter);

@@ -16,7 +16,7 @@ use tokio::sync::OnceCell;
 /// The viewer's account.
 pub struct AccountObject {
     user: Arc<User>,
-    /// Read once, for all fields that need them.
+    /// The mail addresses, read once for all fields that need them.
     emails: OnceCell<EmailAddresses>,
 }
 

@@ -1,4 +1,4 @@
--- release_email.lua - releases the claim of an account on an address. The last confirmation stays for as long as an address can be pending since before it.
+-- release_email.lua - releases the claim of an account on an address. The id of the last confirmation stays for as long as an address can be pending.
 -- KEYS 1 email_holder:{digest}
 -- ARGV 1 id  2 the version of the account's address with the change that ends the claim  3 the version of its last confirmation: a later claim was not used; '' for a
 --   claim that was used  4 time to live, ms

@@ -13,7 +13,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 pub(in super::super) const PENDING_EMAIL_TTL: Millis = DAY;
 /// The validity of a link that resets a password.
 pub(in super::super) const RESET_TTL: Millis = 30 * MINUTE;
-/// The time for which the address of a message is kept that tells an account of its changes. Messages are tried for a day.
+/// The time for which the address of a message about a change of an account is kept. Messages are tried for a day.
 pub const NOTICE_TTL: Millis = 2 * DAY;
 
 /// The confirmed address of an account.
@@ -21,10 +21,10 @@ pub const NOTICE_TTL: Millis = 2 * DAY;
 pub(in super::super) struct AccountEmail {
     /// The address with the id of its confirmation; `None` if none is confirmed.
     pub(in super::super) confirmed: Option<(EmailAddress, u64)>,
-    /// Rises with every change of the confirmed address, also with one that was cancelled.
+    /// The version: every change of the confirmed address raises it, also a cancelled one.
     pub(in super::super) version: u64,
     /// The version with the last confirmation, also after its address was removed; 0 before the first.
-    pub(in super::super) confirmed_by: u64,
+    pub(in super::super) confirmed_version: u64,
 }
 
 /// The pending address of an account.
@@ -44,19 +44,19 @@ pub(in super::super) struct PendingEmail {
 /// The account that has claimed an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct EmailHolder {
-    /// The account that has confirmed it, or is about to.
+    /// The account that has confirmed the address, or is about to.
     pub(in super::super) user: Option<UserId>,
-    /// The version of the account's address with that.
+    /// The version of the account's address with this confirmation.
     pub(in super::super) version: u64,
-    /// The last confirmation.
+    /// The id of the last confirmation.
     pub(in super::super) confirmation: Option<u64>,
-    /// When it was claimed.
+    /// When the address was claimed.
     pub(in super::super) claimed_at: Millis,
 }
 
 impl PendingEmail {
-    /// Whether the address is no longer pending for the account `user`: its time has passed, or another account has confirmed it meanwhile, or is about to if
-    /// it holds the address.
+    /// Whether the address is no longer pending for the account `user`: its time has passed, or another account has confirmed the address since, or has
+    /// claimed it for a confirmation.
     pub(in super::super) fn has_ended(&self, user: UserId, holder: &EmailHolder, now: Millis) -> bool {
         let is_confirmed_since = holder.confirmation.is_some() && holder.confirmation != self.seen && holder.user != Some(user);
         self.until <= now || is_confirmed_since

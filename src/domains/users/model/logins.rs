@@ -5,7 +5,7 @@ use crate::base::clock::Millis;
 use crate::base::ids::UserId;
 use std::fmt::Write;
 
-/// Changes of the login of an account in [`LOGIN_RESERVATION_TTL`].
+/// Maximum number of changes of the login of an account in [`LOGIN_RESERVATION_TTL`].
 pub(in super::super) const MAX_LOGIN_CHANGES: usize = 2;
 /// The maximum number of stored former logins of an account; the oldest are dropped. At most 24 are added in a year.
 const MAX_FORMER: usize = 50;
@@ -53,7 +53,7 @@ impl LoginHistory {
         self.unreadable.as_deref()
     }
 
-    /// Rises with every change, also with one that was cancelled. It orders the changes of an account.
+    /// The version, which orders the changes of an account: every change raises it, also a cancelled one.
     pub const fn version(&self) -> u64 {
         self.version
     }
@@ -179,8 +179,8 @@ impl LoginHolders {
         self.periods.iter().filter_map(|period| period.account).chain(self.claimed_by)
     }
 
-    /// The change by which `account` claims the login, with its version and the time of the claim; `None` if it has the login since its sign-up, or has it no
-    /// longer.
+    /// The version and the time of the change by which `account` has claimed the login; `None` if it has had the login since its sign-up, or no longer has
+    /// it.
     pub fn claim_of(&self, account: UserId) -> Option<(u64, Millis)> {
         let open = self.periods.last().filter(|last| last.to.is_none() && last.account == Some(account));
         open.map(|open| (open.version, open.from))

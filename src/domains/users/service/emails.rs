@@ -141,7 +141,7 @@ async fn request_email(app: &App, (id, epoch): (UserId, &str), address: EmailAdd
         lease.ack(app);
         match result {
             EmailChangeResult::NoAccount => return Err(Error::Unauthenticated.into()),
-            // The password that was verified is perhaps no longer the account's.
+            // The verified password may no longer be that of the account.
             EmailChangeResult::PasswordChanged => return Err(Error::Overloaded.into()),
             // A link was followed meanwhile, perhaps the one to this address.
             _ => {}
@@ -211,9 +211,9 @@ pub async fn confirm_email(app: &App, token: &str) -> Outcome<UserId> {
 struct Confirmation {
     id: UserId,
     address: EmailDigest,
-    /// The address before.
+    /// The previous address.
     released: Option<EmailDigest>,
-    /// Before and after.
+    /// The versions of the account's address before and after the confirmation.
     versions: (u64, u64),
     confirmation: u64,
 }
@@ -252,7 +252,7 @@ impl Confirmation {
     }
 }
 
-/// Settles a claim of an address by an account that has not confirmed it in time; `false` if it has, or still may.
+/// Settles a claim of an address by an account that has not confirmed it in time; `false` if the account has confirmed it, or still may.
 pub(super) async fn settle_abandoned(app: &App, holder: UserId, address: &EmailDigest) -> Result<bool, Error> {
     let EmailHolder { user, version, claimed_at, .. } = emails_store::holder(app.db(), address).await?;
     let confirmed = emails_store::account(app.db(), holder).await?.confirmed;
@@ -286,7 +286,7 @@ pub async fn settle_email_claim(
             }
         }
         let confirmed = account.confirmed.filter(|_| exists).map(|(address, _)| address.digest());
-        let committed = account.confirmed_by;
+        let committed = account.confirmed_version;
         let claims = claimed.map(|it| (it, Some(committed))).into_iter().chain(released.map(|it| (it, None)));
         for (address, committed) in claims {
             if confirmed.as_ref() == Some(address) {
@@ -349,7 +349,8 @@ fn nothing_pending() -> UserError {
     UserError::new(UserErrorCode::NotFound, "No address is pending.", &[])
 }
 
-/// Releases the address of a deleted account, and deletes its other keys of addresses. Two reads, a script and a pipeline.
+/// Releases the address of a deleted account, and deletes its other keys of addresses. A read and a pipeline; with a confirmed address also the journal and
+/// a script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -37,8 +37,8 @@ pub(super) async fn claim_new(app: &App, login: &str, id: UserId) -> Outcome<()>
     if result == LoginClaimResult::Claimed { Ok(()) } else { Err(login_taken().into()) }
 }
 
-/// Returns a claim to the account from which it was taken over, if that was created since it was read. Its process reads the claim after it has
-/// created the account: either that read or this one sees the other process. Returns whether the claim was returned. A read, and the cost of
+/// Returns a claim to the account from which it was taken over, if this account was created since it was read. The process that creates the account
+/// reads the claim afterwards: either that read or this one sees the other process. Returns whether the claim was returned. A read, and the cost of
 /// [`claim_login`] if the account exists.
 async fn return_claim(app: &App, login: &str, before: UserId) -> Result<bool, Error> {
     let account = store::get(app.db(), before).await?;
@@ -69,7 +69,7 @@ pub(super) async fn check_free(app: &App, login: &str, id: Option<UserId>) -> Ou
     }
 }
 
-/// Whether the process that claimed a login at a time, and has not used it, has died.
+/// Whether a claim of this time is abandoned: the process that made it and has not used it has died.
 fn is_abandoned(app: &App, claimed_at: Millis) -> bool {
     app.now().saturating_sub(claimed_at) > ABANDONED_AFTER
 }
@@ -187,7 +187,7 @@ async fn change_once(app: &App, user: &User, login: &str) -> Outcome<bool> {
 }
 
 /// Reconciles the claims of a change of a login with whether the change was made, from `former` to `login`. If it was not made, it can no longer be made
-/// afterwards. Up to three reads, and one or two scripts.
+/// afterwards. One or two reads, and up to three scripts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`, `OVERLOADED`: call it again. Internal if the history of the account's logins cannot be read.
@@ -203,11 +203,11 @@ pub async fn settle_login_change(app: &App, id: UserId, (login, former): (&str, 
         {
             continue;
         }
-        let made = user.logins.change(version, &user.login);
-        if made.is_none_or(|(_, begun)| !begun.eq_ignore_ascii_case(login)) {
+        let change = user.logins.change(version, &user.login);
+        if change.is_none_or(|(_, new)| !new.eq_ignore_ascii_case(login)) {
             logins_store::withdraw(app.db(), login, id, version).await?;
         }
-        if let Some((former, _)) = made.filter(|(former, _)| !user.login.eq_ignore_ascii_case(&former.login)) {
+        if let Some((former, _)) = change.filter(|(former, _)| !user.login.eq_ignore_ascii_case(&former.login)) {
             end(app, id, former).await?;
         }
         return Ok(());
@@ -270,7 +270,7 @@ pub async fn delete(app: &App, id: UserId, login: &str, history: &LoginHistory) 
 }
 
 /// Reconciles the claims of logins with whether their account exists, and returns whether it does: `login` is the login when the task was written,
-/// `former` are the earlier ones. A read, and one or two writes for each login. An account that has lost the claim of its login claims it again; if
+/// `former` are the earlier ones. A read, and a read and up to three writes for each login. An account that has lost the claim of its login claims it again; if
 /// somebody else has claimed it meanwhile, the account is deleted, since nobody could log in to it.
 ///
 /// # Errors

@@ -39,7 +39,7 @@ pub async fn settle_reset_request(app: &App, address: &EmailDigest) -> Result<()
 }
 
 /// Hands a message over, unless there is no longer a reason for it. A token is made now, and only its digest is stored. A reset is for the password that the
-/// account had with this `epoch` of device tokens. Returns why the message was not handed over.
+/// account had with this `epoch` of device tokens. Returns the failure if the message could not be handed over.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.

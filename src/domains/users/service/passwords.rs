@@ -169,7 +169,7 @@ pub(super) async fn update_outdated_hash(app: &App, id: UserId, record: Password
             tracing::warn!(%error, "the hash of a password with old parameters was not replaced; the next log-in tries again");
         }
     }
-    // A token for the hash before would be invalid. With the same epoch, a hash that is another one now is of the same password.
+    // A token for the previous hash would be invalid. While the epoch is the same, a different stored hash is of the same password.
     let now = store::password_record(app.db(), id).await.ok().flatten();
     now.filter(|now| now.device_epoch == record.device_epoch).unwrap_or(record)
 }

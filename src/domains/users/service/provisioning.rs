@@ -320,13 +320,13 @@ struct ClaimedAddresses {
     claimed: Option<ClaimedAddress>,
     /// The journal's entry of a removal.
     removal: Option<EntryLease>,
-    /// The confirmed address before, which is released.
+    /// The previous confirmed address, which is released.
     released: Option<EmailDigest>,
     notice: Option<Notice>,
 }
 
 impl ClaimedAddresses {
-    /// `None` if the account has made another change.
+    /// Makes the claims and journal entries of a plan; `None` if the account has made another change.
     async fn claim(app: &App, id: UserId, account: &AccountEmail, plan: &AddressPlan) -> Outcome<Option<Self>> {
         let before = account.confirmed.as_ref().map(|(address, _)| address.digest());
         let mut prepared = Self::default();
@@ -354,7 +354,7 @@ impl ClaimedAddresses {
         Ok(Some(prepared))
     }
 
-    /// Sends the messages of a change that was made, and releases the address before; or withdraws a claim for one that was not.
+    /// Sends the messages of a change that was made, and releases the previous address. Withdraws the claim of a change that was not made.
     async fn settle(self, app: &App, id: UserId, version: u64, is_made: bool) -> Result<(), Error> {
         let Self { pending, claimed, removal, released, notice } = self;
         if is_made {

@@ -23,7 +23,7 @@ static CONFIRM_EMAIL: Script = Script::allow_oom_after(EMAIL_NOTICE_PRELUDE, inc
 static REMOVE_EMAIL: Script = Script::allow_oom_after(EMAIL_NOTICE_PRELUDE, include_str!("../lua/remove_email.lua"));
 static CANCEL_CHANGE: Script = Script::allow_oom(include_str!("../lua/cancel_email_change.lua"));
 
-/// A message that tells an account of a change, if it has a confirmed address: its id, or 0 for none.
+/// The id of a message that tells an account of a change; 0 if the account has no confirmed address.
 pub(in super::super) type NoticeId = u64;
 
 fn get_account(id: UserId) -> Cmd {
@@ -33,10 +33,10 @@ fn get_account(id: UserId) -> Cmd {
 type AccountReply = (Option<String>, Option<u64>, Option<u64>, Option<u64>);
 
 fn account_of(reply: Value) -> Result<AccountEmail, Error> {
-    let (address, confirmation, version, confirmed_by): AccountReply = decode::value(reply)?;
+    let (address, confirmation, version, confirmed_version): AccountReply = decode::value(reply)?;
     let address = address.as_deref().and_then(EmailAddress::parse);
-    let (version, confirmed_by) = (version.unwrap_or(0), confirmed_by.unwrap_or(0));
-    Ok(AccountEmail { confirmed: address.zip(confirmation), version, confirmed_by })
+    let (version, confirmed_version) = (version.unwrap_or(0), confirmed_version.unwrap_or(0));
+    Ok(AccountEmail { confirmed: address.zip(confirmation), version, confirmed_version })
 }
 
 fn get_pending(id: UserId) -> Cmd {
@@ -153,7 +153,7 @@ pub(in super::super) async fn can_reset(db: &Db, id: UserId, digest: &str, now: 
 pub(in super::super) enum EmailClaimResult {
     Claimed,
     TakenBy(UserId),
-    /// Somebody has confirmed it since it was pending.
+    /// An account has confirmed the address since it became pending.
     Ended,
     /// The account has made a later change.
     Superseded,
@@ -178,8 +178,9 @@ pub(in super::super) async fn claim(
     })
 }
 
-/// Releases the claim of an account on an address, up to this version of its address. With the version of the last confirmation, `committed`, a
-/// later claim was not used, and is released as if it had not been made. One script; repeating it changes nothing.
+/// Releases the claim of an account on an address, up to this version of its address. `committed` is the version of the account's last confirmation:
+/// a claim of a later version was not used, and is released as if it had not been made. `None` for a claim that was used. One
+/// script; repeating it changes nothing.
 pub(in super::super) async fn release(
     db: &Db,
     address: &EmailDigest,
@@ -198,9 +199,9 @@ pub(in super::super) enum EmailChangeResult {
     NoAccount,
     /// The token was used, or another one has replaced it.
     TokenUsed,
-    /// The version is another one than the one that was read.
+    /// The version has changed since it was read.
     VersionChanged,
-    /// The epoch of device tokens is another one than when the password was verified.
+    /// The epoch of device tokens has changed since the password was verified.
     PasswordChanged,
 }
 

@@ -1,4 +1,4 @@
-//! Logins in Redis: who has, had or will have each, and the login of an account.
+//! Logins in Redis: the accounts that have, had or claim a login, and the login of an account.
 
 use super::super::keys;
 use super::super::model::{FormerLogin, LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders};
@@ -32,7 +32,7 @@ fn holders_of(reply: Value) -> Result<LoginHolders, Error> {
     Ok(LoginHolders::new(id.map(UserId), &periods.unwrap_or_default()))
 }
 
-/// The holders of a login, ignoring case. One HMGET. The account may still be being created.
+/// The holders of a login, ignoring case. One HMGET. An account that has claimed the login may not be created yet.
 pub(in super::super) async fn find(db: &Db, login: &str) -> Result<LoginHolders, Error> {
     holders_of(db.read(get_holders(&login.to_ascii_lowercase())).await?)
 }
@@ -42,15 +42,15 @@ pub(in super::super) async fn find(db: &Db, login: &str) -> Result<LoginHolders,
 pub(in super::super) async fn find_many(db: &Db, logins: BTreeSet<String>) -> Result<HashMap<String, LoginHolders>, Error> {
     let mut found = HashMap::new();
     let logins: Vec<String> = logins.into_iter().collect();
-    for some in logins.chunks(LOGINS) {
-        for (login, reply) in some.iter().zip(db.read_many(some.iter().map(|login| get_holders(login)).collect()).await?) {
+    for chunk in logins.chunks(LOGINS) {
+        for (login, reply) in chunk.iter().zip(db.read_many(chunk.iter().map(|login| get_holders(login)).collect()).await?) {
             found.insert(login.clone(), holders_of(reply)?);
         }
     }
     Ok(found)
 }
 
-/// The holders of a login, and until when nobody can claim it after a deletion. One pipeline.
+/// The holders of a login, and the time from which it can be claimed after a deletion; 0 if it is not reserved. One pipeline.
 pub(in super::super) async fn find_with_reservation(db: &Db, login: &str) -> Result<(LoginHolders, Millis), Error> {
     let login = login.to_ascii_lowercase();
     let commands = vec![get_holders(&login), cmd("GET").arg(keys::login_reservation(&login)).take()];
@@ -63,9 +63,9 @@ pub(in super::super) async fn find_with_reservation(db: &Db, login: &str) -> Res
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum LoginClaimResult {
     Claimed,
-    /// This account has it, or has it reserved.
+    /// This account has the login, or has it reserved.
     TakenBy(UserId),
-    /// It is reserved after a deletion.
+    /// The login is reserved after a deletion.
     Reserved,
     /// The account has made a later change.
     Superseded,
@@ -146,7 +146,7 @@ pub(in super::super) async fn release(db: &Db, login: &str, id: UserId, now: Mil
 pub(in super::super) enum LoginChangeResult {
     Changed,
     NoAccount,
-    /// The history is another one than the one that was read.
+    /// The history has changed since it was read.
     HistoryChanged,
 }
 

@@ -75,7 +75,7 @@ pub(in super::super) struct PreparedChange<'a> {
 pub(in super::super) enum AccountChangeResult {
     Changed,
     NoAccount,
-    /// The history of the logins, or the version of the address, is another one than the one that was read.
+    /// The history of the logins, or the version of the address, has changed since it was read.
     StateChanged,
 }
 
