@@ -82,6 +82,29 @@ async fn marking_a_chat_as_seen_takes_four_commands_on_each_tag() {
     assert!((1..=4).contains(&of_member.len()), "{of_member:#?} of {commands:#?}");
 }
 
+/// Otherwise changes between the two reads would be neither on the page nor after its cursor.
+#[tokio::test]
+async fn cursors_of_lists_are_read_before_the_lists() {
+    let redis = Arc::new(RedisServer::single(SingleServerReason::MonitorOutput));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    send(&bea, &start(&bea, &ada).await, "hello").await;
+    app.drain().await;
+    for (field, key) in [("viewerChats", "chats:"), ("viewerChatRequests", "chat_requests:")] {
+        let monitor = Monitor::start(&app.redis);
+        let answer = ada.gql(&format!("{{ {field} {{ edges {{ node {{ id }} }} syncCursor }} }}"), json!({})).await;
+        assert_eq!(answer.get("errors"), None, "{answer}");
+        let commands: Vec<String> = monitor
+            .end_outside_scripts(&app.redis)
+            .iter()
+            .map(|words| words.iter().map(|word| String::from_utf8_lossy(word)).collect::<Vec<_>>().join(" "))
+            .collect();
+        let position = commands.iter().position(|command| command.starts_with("HGET ") && command.ends_with(" last"));
+        let list = commands.iter().position(|command| command.contains(&format!(" {key}")));
+        assert!(position.is_some() && list.is_some() && position < list, "{field}: {commands:#?}");
+    }
+}
+
 #[tokio::test]
 async fn a_text_takes_little_memory() {
     let app = TestApp::start().await;

@@ -62,8 +62,8 @@ object! {
         "role" role: Option<ChatRole> = shown.row.role;
     }
 
-    /// Account that sent the message, or made the change. Null if the account or the message was deleted, if the message is hidden, and if the viewer cannot
-    /// see the account.
+    /// Account that sent the message, or made the change; of a deleted message, too. Null if the account was deleted, if the message is hidden, and if
+    /// the viewer cannot see the account.
     async fn sender(&self, ctx: &Context<'_>) -> Result<Option<UserObject>> {
         Box::pin(find_account(request(ctx)?, self.sender_id())).await
     }

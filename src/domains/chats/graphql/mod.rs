@@ -13,10 +13,12 @@ pub use own::OwnChatMutation;
 
 use super::model::{ChatFilter, ChatHistory, ChatKind, ChatSettings, ChatState, ChatView, WhoMayWrite};
 use super::service;
+use crate::app::App;
 use crate::base::ids::{ChatId, GlobalId, UserId};
-use crate::base::page::PageArgs;
+use crate::base::page::{Page, PageArgs};
 use crate::base::request::Request;
 use crate::domains::users::UserObject;
+use crate::platform::events::LogPosition;
 use crate::schema::{
     Connection, ConnectionKind, DateTime, DirectSerialize, List, Text, TotalCount, object, request, schema_enum,
 };
@@ -316,17 +318,9 @@ impl ChatQuery {
 async fn page_of_chats(ctx: &Context<'_>, args: PageArgs, filter: ChatFilter) -> Result<Connection<Chats>> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
-    // The position is read first: changes while the page is read have events after it.
-    let position =
-        if ctx.look_ahead().field("syncCursor").exists() { Some(service::events_position(&request.app).await?) } else { None };
+    let position = position_before(ctx, &request.app).await?;
     let page = service::chats(&request.app, &request.loaders(), viewer, filter, &args).await?;
-    let sync_cursor = match position {
-        Some(position) => {
-            let views = page.items.iter().map(|(_, view)| &**view).filter(|view| view.can_read(view.newest));
-            Some(service::sync_cursor(&request.app, viewer, position, views).await?)
-        }
-        None => None,
-    };
+    let sync_cursor = cursor_after(&request.app, viewer, position, &page).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count_chats(app, viewer, filter)));
     let total = ChatListFields { total, viewer, sync_cursor };
     let chat = |_, view| (ChatObject(view), EmptyFields);
@@ -336,11 +330,33 @@ async fn page_of_chats(ctx: &Context<'_>, args: PageArgs, filter: ChatFilter) ->
 async fn page_of_requests(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<Chats>> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
+    let position = position_before(ctx, &request.app).await?;
     let page = service::requests(&request.app, &request.loaders(), viewer, &args).await?;
+    let sync_cursor = cursor_after(&request.app, viewer, position, &page).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count_requests(app, viewer)));
-    let total = ChatListFields { total, viewer, sync_cursor: None };
+    let total = ChatListFields { total, viewer, sync_cursor };
     let chat = |_, view| (ChatObject(view), EmptyFields);
     Connection::from_page(request, page, service::requests_id(viewer), total, chat).await
+}
+
+/// The position of the event log before a page is read, if the page's `syncCursor` is selected: changes while the page is read have events after it.
+async fn position_before(ctx: &Context<'_>, app: &App) -> Result<Option<LogPosition>> {
+    if !ctx.look_ahead().field("syncCursor").exists() {
+        return Ok(None);
+    }
+    Ok(Some(service::events_position(app).await?))
+}
+
+/// The cursor of a page that was read after a position.
+async fn cursor_after(
+    app: &App,
+    viewer: UserId,
+    position: Option<LogPosition>,
+    page: &Page<Arc<ChatView>>,
+) -> Result<Option<String>> {
+    let Some(position) = position else { return Ok(None) };
+    let views = page.items.iter().map(|(_, view)| &**view).filter(|view| view.can_read(view.newest));
+    Ok(Some(service::sync_cursor(app, viewer, position, views).await?))
 }
 
 async fn count_unread(ctx: &Context<'_>) -> Result<u64> {
