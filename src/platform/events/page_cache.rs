@@ -28,16 +28,17 @@ struct PageWeighter;
 
 impl Weighter<PageKey, Arc<Vec<Event>>> for PageWeighter {
     fn weight(&self, _: &PageKey, events: &Arc<Vec<Event>>) -> u64 {
-        events
-            .iter()
-            .map(|event| {
-                (size_of::<Event>()
-                    + size_of_val(&event.terms.words[..])
-                    + size_of_val(&event.terms.words_before[..])
-                    + size_of_val(&event.terms.names[..])) as u64
-            })
-            .sum()
+        events.iter().map(|event| bytes(event) as u64).sum()
     }
+}
+
+/// The memory of an event, in bytes.
+fn bytes(event: &Event) -> usize {
+    let terms = &event.terms;
+    let words = size_of_val(&terms.words[..]) + size_of_val(&terms.words_before[..]);
+    let names = size_of_val(&terms.names[..]) + size_of_val(&terms.names_gone[..]);
+    let repost = event.repost.as_deref().map_or(0, |details| size_of_val(details) + size_of_val(details.accounts()));
+    size_of::<Event>() + words + names + repost
 }
 
 impl Default for PageCache {
@@ -84,6 +85,7 @@ const fn mix(value: u64) -> u64 {
 mod tests {
     use super::super::filter_terms::FilterTerms;
     use super::super::model::EventKind;
+    use super::super::repost_details::{MAX_REPOSTERS, RepostDetails};
     use super::*;
     use crate::base::ids::StatusId;
 
@@ -129,5 +131,12 @@ mod tests {
             // The first page, the last page and the empty page; one or two more until an anchor is reached.
             assert!(read <= 5, "{read} pages after {last}");
         }
+    }
+
+    #[test]
+    fn the_accounts_of_a_change_of_reposts_count_towards_the_capacity() {
+        let details = RepostDetails::Change { change: 1, part: 0, audience: None, accounts: vec![7; MAX_REPOSTERS] };
+        let change = Event { repost: Some(Arc::new(details)), ..event(1) };
+        assert!(bytes(&change) >= bytes(&event(1)) + 8 * MAX_REPOSTERS);
     }
 }

@@ -31,6 +31,14 @@ pub enum RepostDetails {
 }
 
 impl RepostDetails {
+    /// The hashes of the accounts of a change; empty for a repost.
+    pub(super) fn accounts(&self) -> &[u64] {
+        match self {
+            Self::Repost { .. } => &[],
+            Self::Change { accounts, .. } => accounts,
+        }
+    }
+
     /// Encodes the terms, then the details.
     pub(super) fn to_bytes(&self, terms: &FilterTerms) -> Vec<u8> {
         let mut bytes = postcard::to_allocvec(terms).unwrap_or_default();
