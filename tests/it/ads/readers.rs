@@ -174,4 +174,11 @@ async fn capped_campaigns_are_not_read_for_the_reader() {
     app.redis.run::<()>(&["DEL", &capped[0]]);
     assert_eq!(record(&bob, &tokens(&others)).await, 0);
     assert_eq!(read_page().await, (0, 0));
+    // A shorter cap does not shorten the life of the key.
+    promote(&ada, json!({ "frequencyCap": { "impressions": 1, "perSeconds": 60 } }), json!({})).await;
+    let (edges, _) = page(&bob, json!({ "first": 50 })).await;
+    assert_eq!(record(&bob, &tokens(&edges)).await, 1);
+    app.app.drain().await;
+    let left = app.redis.run::<i64>(&["PTTL", &capped[0]]);
+    assert!(left > 30 * MINUTE, "{left} ms");
 }
