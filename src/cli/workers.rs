@@ -257,7 +257,7 @@ fn run_pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Opti
             Task::Mail(MailTask::Claim { user, claimed, released, version }) => {
                 users::settle_email_claim(app, user, (claimed.as_ref(), released.as_ref()), version).await.map(|()| None)
             }
-            Task::Password { user } => sessions::settle_password(app, user).await.map(|_| None),
+            Task::Password { user } => sessions::delete_ended_sessions(app, user).await.map(|_| None),
             Task::Backfill { feed } => timelines::rebuild(app, feed, progress).await,
             Task::FanoutMode { author } => timelines::switch_mode(app, author, progress).await,
             Task::Relation { kind: RelationKind::Mute, from, to } => relations::complete(app, from, to).await.map(|()| None),

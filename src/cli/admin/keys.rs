@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 #[derive(Args)]
 #[command(
     after_help = "The key is shown once, and only its hash is stored. It goes in `Authorization: Bearer KEY` of requests by HTTP POST. Keep it on your \
-    backend: requests of pages are refused.\n\n\
+    backend: requests from web pages (with an `Origin` header) are refused.\n\n\
     While a server runs on a data folder, name that server's socket: --redis unix:waxwing-data/redis.sock"
 )]
 pub(super) struct CreateKey {

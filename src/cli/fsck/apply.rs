@@ -67,7 +67,7 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::RemoveFromList { list, status } => timelines::remove_deleted_from(app, Feed::List(*list), *status).await,
         Remedy::ListSession { digest, user, id } => sessions::restore_to_list(app, digest, *user, SessionId(*id)).await,
         Remedy::TrimSessions(user) => sessions::trim(app, *user).await,
-        Remedy::EndSessions(user) => sessions::settle_password(app, *user).await.map(drop),
+        Remedy::EndSessions(user) => sessions::delete_ended_sessions(app, *user).await.map(drop),
         Remedy::ClaimEmail { user } => users::claim_email(app, *user).await,
         Remedy::ReleaseEmail { user, address } => users::release_email(app, *user, address).await,
         Remedy::ClaimExternalId { user } => identities::claim(app, *user).await,

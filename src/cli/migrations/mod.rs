@@ -1,7 +1,7 @@
 //! Versions of the store, and the steps from one to the next.
 //!
-//! The mark `version:{store}` has the number of completed steps. A process never uses a store of a newer version, because it would misread a newer
-//! layout. An older store is migrated step by step, in the order of [`STEPS`].
+//! The stored version, `version:{store}`, has the number of completed steps. A process uses a store of a newer version only if it supports the store's
+//! `needs`; it would misread any other layout. An older store is migrated step by step, in the order of [`STEPS`].
 //!
 //! ## Adding a step
 //!
@@ -10,13 +10,13 @@
 //!
 //! - **bounded**: about a tenth of a second of work, then [`PassResult::More`] with the position of the next pass. A position is data (a shard, an
 //!   id), never a node of a cluster or a SCAN cursor of one: nodes change between two passes.
-//! - **idempotent**: a pass is repeated after a crash, and two processes that start at once may run the same pass at the same time. If the mark is
-//!   lost (a power cut loses the last second), all steps run again.
+//! - **idempotent**: a pass is repeated after a crash, and two processes that start at once may run the same pass at the same time. If the stored
+//!   version is lost (a power cut loses the last second), all steps run again.
 //! - **made of scripts on one hash tag**, as everything is, so that it works on a cluster.
 //!
 //! `beside_servers` is whether servers of the previous version may write while the step runs and after it. A server that starts runs such a step
-//! if it takes less than a second, and servers of the previous version continue (the mark has the minimum version that a program must
-//! support). Any other step needs all servers stopped, and `waxwing migrate`: the mark excludes older programs before the first pass.
+//! if it takes less than a second, and servers of the previous version continue (`needs` is the minimum version that a program must
+//! support). Any other step needs all servers stopped, and `waxwing migrate`: the stored version excludes older programs before the first pass.
 //!
 //! The version changes with the layout of the store, not with every release.
 
@@ -64,7 +64,7 @@ pub enum PassResult {
 pub enum StoreStatus {
     /// The store has no data of Waxwing.
     Unused,
-    /// The program's version.
+    /// The program's version, or a newer one that the program can use.
     Current,
     /// An older version.
     Older {
@@ -73,11 +73,11 @@ pub enum StoreStatus {
         /// Whether all missing steps may run beside servers.
         beside_servers: bool,
     },
-    /// A newer version, or a migration to one in progress: the program must not use the store.
+    /// A newer version that the program cannot use, complete or in progress.
     Newer {
         /// The newer version.
         version: u64,
-        /// The version of the program that wrote the mark.
+        /// The version of the program that wrote the stored version.
         by: String,
     },
 }
@@ -103,27 +103,27 @@ pub const fn latest(steps: &[Step]) -> u64 {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn store_status(db: &Db, steps: &[Step]) -> Result<StoreStatus, Error> {
     match db.store_version().await? {
-        Some(mark) => Ok(compare_version(&mark, steps)),
+        Some(stored) => Ok(compare_version(&stored, steps)),
         None if db.was_used().await? => Ok(compare_version(&StoreVersion::default(), steps)),
         None => Ok(StoreStatus::Unused),
     }
 }
 
-fn compare_version(mark: &StoreVersion, steps: &[Step]) -> StoreStatus {
-    let reached = mark.step.as_ref().map_or(mark.version, |(step, _)| *step).max(mark.version);
-    if mark.needs > latest(steps) {
-        return StoreStatus::Newer { version: reached, by: mark.by.clone() };
+fn compare_version(stored: &StoreVersion, steps: &[Step]) -> StoreStatus {
+    let reached = stored.step.as_ref().map_or(stored.version, |(step, _)| *step).max(stored.version);
+    if stored.needs > latest(steps) {
+        return StoreStatus::Newer { version: reached, by: stored.by.clone() };
     }
-    match steps.get(mark.version as usize..) {
+    match steps.get(stored.version as usize..) {
         Some(missing @ [_, ..]) => {
-            StoreStatus::Older { version: mark.version, beside_servers: missing.iter().all(|step| step.beside_servers) }
+            StoreStatus::Older { version: stored.version, beside_servers: missing.iter().all(|step| step.beside_servers) }
         }
         _ => StoreStatus::Current,
     }
 }
 
-/// Marks an unused store, and migrates an older one, until `deadline` if there is one. Returns the status after that. Several processes may
-/// do this at once.
+/// Writes the latest version to an unused store, and migrates an older one, until `deadline` if there is one. Returns the status after that.
+/// Several processes may do this at once.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`, and those of the steps: completed passes stay completed, and the next run continues from there.
@@ -134,12 +134,12 @@ pub async fn run(
     mut on_progress: impl FnMut(MigrationProgress),
 ) -> Result<StoreStatus, Error> {
     loop {
-        let mark = app.db().store_version().await?;
-        if mark.is_none() && !app.db().was_used().await? {
+        let stored = app.db().store_version().await?;
+        if stored.is_none() && !app.db().was_used().await? {
             app.db().advance_version(None, &store_version_after(steps, latest(steps), None)).await?;
             continue;
         }
-        let from = mark.clone().unwrap_or_default();
+        let from = stored.clone().unwrap_or_default();
         let status = compare_version(&from, steps);
         let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let Some(step) = steps.get(from.version as usize).filter(|_| !late && matches!(status, StoreStatus::Older { .. })) else {
@@ -147,9 +147,9 @@ pub async fn run(
         };
         let version = from.version + 1;
         if from.step.is_none() && !step.beside_servers {
-            // Before the first pass: an older program must not write between this pass and the mark that follows it.
+            // Before the first pass: an older program must not write between this pass and the next write of the version.
             let begun = store_version_after(steps, from.version, Some((version, String::new())));
-            app.db().advance_version(mark.as_ref(), &begun).await?;
+            app.db().advance_version(stored.as_ref(), &begun).await?;
             continue;
         }
         let place = from.step.map(|(_, place)| place).unwrap_or_default();
@@ -162,8 +162,8 @@ pub async fn run(
             }
             PassResult::More { place, .. } => store_version_after(steps, from.version, Some((version, place))),
         };
-        // If another process was faster, its mark is kept: this pass ran twice, which changes nothing.
-        app.db().advance_version(mark.as_ref(), &to).await?;
+        // If another process was faster, its version is kept: this pass ran twice, which changes nothing.
+        app.db().advance_version(stored.as_ref(), &to).await?;
     }
 }
 

@@ -4,8 +4,8 @@
 //! Some stored names are older than the names of their functions: `standing:` ([`suspensions`]), `frozen:` ([`freeze`]), `listed:`
 //! ([`campaign_listings`]), `offered:` ([`ad_stats`]), `seen:` ([`frequency`]), `clicked:` ([`clicked_impressions`]), `recorded:`
 //! ([`recorded_nonces`]), `tally:` ([`daily_stats`]), `reached:` ([`daily_reach`]), `capped:` ([`capped_campaigns`]), `clicker:`
-//! ([`visitor_clicks`]), `traffic:` ([`address_traffic`]) and `shown:` ([`address_impressions`]). They stay: most of them have data for months, and
-//! renaming them needs a migration of every share while no server runs.
+//! ([`visitor_clicks`]), `traffic:` ([`address_traffic`]) and `shown:` ([`address_impressions`]). They stay: some of them have data for months, and
+//! renaming these needs a migration of accounts, campaigns and shares while no server runs.
 
 use crate::base::audit;
 use crate::base::ids::{AdId, CampaignId, UserId, WebsiteId};
@@ -62,7 +62,8 @@ pub(super) fn suspensions(user: UserId) -> String {
 /// HASH: the definition of a campaign, `id uid name budget daily pacing starts ends from cap per state suspended shares version made`; the
 /// money granted to shares and not returned, in total and on `day`: `out today day`; and for each share, such as share 0, `g0 b0 r0 q0`: the money
 /// granted in total and before `day`, and returned in total and on `day`. Money in billionths, times in ms; `pacing` is `EVEN`
-/// or `ASAP`, `state` is `on`, `paused` or `stopped`; `daily starts ends cap per suspended` only where there is one. No time to live.
+/// or `ASAP`, `state` is `on`, `paused` or `stopped`; `from` is the earliest time of activity, `per` the cap's period in seconds, `made` the number of
+/// ads ever created; `daily starts ends cap per suspended` only where there is one. No time to live.
 pub(super) fn campaign(id: CampaignId) -> String {
     format!("campaign:{{{}}}", id.0)
 }
@@ -101,10 +102,10 @@ pub(super) fn website(id: WebsiteId) -> String {
     format!("website:{{{}}}", id.0)
 }
 
-/// HASH: a copy of the campaign for decisions, `v off starts ends cap per`, of which `v` is the version, `off` is `1` or `0` and the others are 0 for
-/// none; the money of this share, `g r q day spent held used`, of which `held` is reserved for clicks, and `used` was spent or reserved on `day`;
-/// its impressions, clicks, invalid clicks, invalid impressions, `i c x y`, and invalid clicks by reason, `x-REASON`, where there was any. No time to
-/// live.
+/// HASH: a copy of the campaign for decisions, `v off starts ends cap per`, of which `v` is the version, `off` is `1` or `0`, `per` is the cap's period
+/// in seconds, and all but the first two are 0 for none; the money of this share, `g r q day spent held used`, of which `g` was granted in total, `r`
+/// was returned in total and `q` on `day`, `held` is reserved for clicks, and `used` was spent or reserved on `day`; its impressions, clicks, invalid
+/// clicks, invalid impressions, `i c x y`, and invalid clicks by reason, `x-REASON`, where there was any. No time to live.
 pub(super) fn share(share: Share) -> String {
     format!("share:{{{share}}}")
 }
@@ -179,12 +180,14 @@ pub(super) fn visitor_clicks(visitor: Visitor) -> String {
     format!("clicker:{{{visitor}}}")
 }
 
-/// STRING `until.count`: the clicks or impressions of an address in an hour, or its clicks on ads of one campaign. Time to live: an hour.
-pub(super) fn address_traffic(origin: Visitor) -> String {
-    format!("traffic:{{{origin}}}")
+/// STRING `until.count`: the clicks or impressions of an address in an hour, or its clicks on ads of one campaign; `address` is a keyed hash of
+/// an IP network and the counter's name. Time to live: an hour.
+pub(super) fn address_traffic(address: Visitor) -> String {
+    format!("traffic:{{{address}}}")
 }
 
-/// STRING `until.count`: the impressions of the campaign at an address in an hour. Time to live: an hour.
+/// STRING `until.count`: the impressions of the campaign at an address in an hour; `origin` is a keyed hash of an IP network, or of the account
+/// whose server requests the ads. Time to live: an hour.
 pub(super) fn address_impressions(share: Share, origin: Visitor) -> String {
     format!("shown:{{{share}}}:{origin}")
 }
@@ -197,7 +200,7 @@ pub(super) fn schedule(n: u64) -> String {
 /// HASH `newest made`, and version → key: the keys that sign impression tokens. The newest and the one before; no time to live.
 pub(super) const SIGNING: &str = "signing:{ads}";
 
-/// The kind of a key, with the ids in it.
+/// A parsed key: its kind and the parts that the audit needs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum KeyKind {
     Campaigns(UserId),

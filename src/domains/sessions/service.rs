@@ -21,7 +21,7 @@ mod password;
 mod reset;
 
 pub use issue::{end_all_of, issue};
-pub use password::{ChangedPassword, NewPassword, change_password, settle_password};
+pub use password::{ChangedPassword, NewPassword, change_password, delete_ended_sessions};
 pub use reset::reset_password;
 
 /// Attempts of a log-in whose password is changed while its session begins.
@@ -101,7 +101,7 @@ async fn journal_ends(app: &App, user: UserId, digests: &[String]) -> Result<Sub
 async fn list_settled(app: &App, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
     let (listed, has_ended) = store::list(app.db(), user).await?;
     if has_ended {
-        settle_password(app, user).await?;
+        delete_ended_sessions(app, user).await?;
     }
     Ok(listed)
 }
@@ -347,7 +347,7 @@ pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     store::end_in_steps(app.db(), user, &digests).await?;
     subtasks.ack(app);
     events::publish_change(app, user.0);
-    settle_password(app, user).await?;
+    delete_ended_sessions(app, user).await?;
     Ok(digests.len() > MAX_SESSIONS)
 }
 

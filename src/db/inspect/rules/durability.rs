@@ -30,7 +30,8 @@ pub(super) fn eviction(facts: &NodeFacts) -> Option<InspectionFinding> {
     volatile(Severity::Refusal, message)
 }
 
-/// The longest `cluster-node-timeout`, in ms, for which the journal retains enough after a failover: the default of Redis.
+/// The longest `cluster-node-timeout`, in ms, for which the journal retains entries long enough to repeat the writes that a failover loses: the default of
+/// Redis.
 pub const COVERED_NODE_TIMEOUT: u64 = 15_000;
 
 pub(super) fn node_timeout(facts: &NodeFacts) -> Option<InspectionFinding> {
@@ -110,7 +111,8 @@ pub(super) fn fsync(facts: &NodeFacts) -> Option<InspectionFinding> {
     }
 }
 
-/// Only the log of Redis shows whether a file was truncated on load; it cannot be queried later.
+/// Reports that Redis truncates an incomplete append-only file at start (`aof-load-truncated yes`). Only the log of Redis shows whether a file was
+/// truncated on load; it cannot be queried later.
 pub(super) fn load_truncated(facts: &NodeFacts) -> Option<InspectionFinding> {
     if facts.aof != Some(true) || facts.aof_load_truncated != Some(true) {
         return None;
@@ -124,7 +126,7 @@ pub(super) fn load_truncated(facts: &NodeFacts) -> Option<InspectionFinding> {
     )
 }
 
-/// Settings that save memory at no cost.
+/// Recommends settings that save memory.
 pub(super) fn memory(facts: &NodeFacts) -> Option<InspectionFinding> {
     let small = facts.compact_value.filter(|bytes| *bytes < COMPACT_VALUE);
     let mut message = small.map(|bytes| {

@@ -1,4 +1,4 @@
-//! Repairs of threads: rewrites what follows from comments and votes.
+//! Repairs of threads: rewrites the data derived from comments and votes: counts and orders.
 
 use super::super::keys;
 use super::super::model::{Comment, DELETED_TTL, MAX_DELETED, Order, bytes_of};
@@ -22,13 +22,15 @@ static STRIP_COMMENT: Script = Script::new(include_str!("../lua/strip_comment.lu
 
 /// Maximum number of votes that one script counts.
 const VOTES: u64 = 1_000;
-/// Votes that are read at once, if there are more.
+/// Number of votes that one HSCAN requests, for a comment with more than [`VOTES`] votes.
 const PAGE: usize = 1_000;
-/// An argument that leaves the counts as they are.
+/// Makes `repair_comment.lua` leave the counts as they are.
 const KEEP_COUNTS: &str = "-";
+/// Makes `count_votes.lua` count the votes itself.
+const COUNT_IN_SCRIPT: &str = "-";
 
-/// Repairs a thread, each part only while it is wrong. Returns whether comments must be deleted now. Pipelines of scripts, one script for
-/// each comment.
+/// Repairs a thread; counts, positions and placeholders only if the thread has not changed since it was read. Returns whether comments must be deleted
+/// now. One script for each missing ancestor and each stray member with an id, one after the other; then two pipelines.
 pub(in super::super) async fn repair(
     db: &Db,
     log: LogParameters,
@@ -56,8 +58,10 @@ pub(in super::super) async fn repair(
     }
     db.write_many(commands).await?;
     let (removed, kept): (Vec<_>, Vec<_>) = repairs.comments.iter().partition(|it| it.is_removed);
-    let mut calls: Vec<Call> =
-        kept.iter().map(|it| place_call(log, &it.comment, &repairs.last_event, &it.counts, &it.misplaced_members)).collect();
+    let mut calls: Vec<Call> = kept
+        .iter()
+        .map(|it| repair_comment_call(log, &it.comment, &repairs.last_event, &it.counts, &it.misplaced_members))
+        .collect();
     if let Some(comment_count) = repairs.comment_count {
         let keys = [status_key(status), keys::thread(status)];
         calls.push(Call::new(&SET_COMMENTS, keys).arg(&repairs.last_event).arg(comment_count));
@@ -70,7 +74,7 @@ pub(in super::super) async fn repair(
     Ok(has_deleted_branches)
 }
 
-fn place_call(
+fn repair_comment_call(
     log: LogParameters,
     comment: &Comment,
     last_event: &str,
@@ -84,10 +88,10 @@ fn place_call(
 
 /// Adds a comment to all orders of its thread. One script.
 pub(in super::super) async fn restore_to_orders(db: &Db, log: LogParameters, comment: &Comment) -> Result<(), Error> {
-    db.call::<i64>(place_call(log, comment, KEEP_COUNTS, &[0; 4], &[])).await.map(drop)
+    db.call::<i64>(repair_comment_call(log, comment, KEEP_COUNTS, &[0; 4], &[])).await.map(drop)
 }
 
-/// Removes the text of a deleted comment. One script.
+/// Removes the text and author of a deleted comment. One script.
 pub(in super::super) async fn clear_content(db: &Db, id: CommentId) -> Result<(), Error> {
     db.call::<u64>(Call::new(&STRIP_COMMENT, [keys::comment(id)])).await.map(drop)
 }
@@ -95,7 +99,7 @@ pub(in super::super) async fn clear_content(db: &Db, id: CommentId) -> Result<()
 /// Sets the counts of votes of a comment from its votes. One script; more than a thousand votes are read in pages, before a second script.
 pub(in super::super) async fn count_votes(db: &Db, log: LogParameters, id: CommentId, path: &[u64]) -> Result<(), Error> {
     let call = |outside: [String; 4]| change(&COUNT_VOTES, log, id, path).arg(VOTES).arg(&outside[..]);
-    let none = [KEEP_COUNTS, "0", "0", "0"].map(str::to_owned);
+    let none = [COUNT_IN_SCRIPT, "0", "0", "0"].map(str::to_owned);
     if db.call::<i64>(call(none)).await? >= 0 {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use super::super::model::{AuthenticationMethod, NewSession, SessionEnd};
 use super::super::store;
-use super::password::settle_password;
+use super::password::delete_ended_sessions;
 use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -39,7 +39,7 @@ pub async fn issue(app: &App, user: UserId, agent: Option<&str>, ttl: Millis) ->
 pub async fn end_all_of(app: &App, user: UserId) -> Result<Option<Vec<SessionId>>, Error> {
     let lease = journal::begin_deletion(app, Task::Password { user }).await?;
     let exists = store::begin_end_of_all(app.db(), user, app.config().session_absolute).await?;
-    let ended = settle_password(app, user).await?;
+    let ended = delete_ended_sessions(app, user).await?;
     lease.ack(app);
     // Published also if no session has ended: the caller may have revoked JWTs of the account, whose sockets must close.
     events::publish_change_now(app, user.0).await?;

@@ -55,7 +55,7 @@ pub async fn change_password(app: &App, viewer: &Viewer, input: NewPassword<'_>)
         let mut ended = Vec::new();
         if result == ChangePasswordResult::Changed {
             Notice::send(notice, app).await;
-            ended = settle_password(app, viewer.user).await?;
+            ended = delete_ended_sessions(app, viewer.user).await?;
         } else {
             Notice::cancel(notice, app);
         }
@@ -63,7 +63,8 @@ pub async fn change_password(app: &App, viewer: &Viewer, input: NewPassword<'_>)
         match result {
             ChangePasswordResult::Changed => return Ok(ChangedPassword { ended, device_token: next.device_token }),
             ChangePasswordResult::NoAccount | ChangePasswordResult::ProofEnded => return Err(Error::Unauthenticated.into()),
-            // By a log-in with outdated parameters, or by another change: the current password is verified again.
+            // A log-in has replaced a hash with outdated parameters, another change was faster, or an address was confirmed meanwhile: the current
+            // password is verified again.
             ChangePasswordResult::HashChanged => {}
         }
     }
@@ -71,12 +72,12 @@ pub async fn change_password(app: &App, viewer: &Viewer, input: NewPassword<'_>)
     Err(Error::Overloaded.into())
 }
 
-/// Deletes the sessions that changes of the password or a backend end, and returns those that were alive, newest first. One read if there are none. For each
-/// thousand of them a read of the list and one of its sessions, and three pipelines.
+/// Deletes the sessions in the account's list of ended sessions (ended by a password change, a reset or a backend), and returns those that were alive, newest
+/// first. One read if there are none. For each thousand of them a read of the list and one of its sessions, and three pipelines.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
-pub async fn settle_password(app: &App, user: UserId) -> Result<Vec<SessionId>, Error> {
+pub async fn delete_ended_sessions(app: &App, user: UserId) -> Result<Vec<SessionId>, Error> {
     let mut ended = Vec::new();
     loop {
         let listed = store::list_ended(app.db(), user).await?;

@@ -2,7 +2,7 @@
 
 use super::super::model::{AuthenticationMethod, NewSession};
 use super::super::store::{self, ChangePasswordResult, PasswordProof};
-use super::password::settle_password;
+use super::password::delete_ended_sessions;
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::mail::MailKind;
@@ -34,7 +34,7 @@ pub async fn reset_password(app: &App, token: &str, new: &str, agent: Option<&st
         return Err(passwords::invalid_token().into());
     }
     Notice::send(notice, app).await;
-    settle_password(app, user).await?;
+    delete_ended_sessions(app, user).await?;
     lease.ack(app);
     let account = users::find(app, user).await?.ok_or_else(passwords::invalid_token)?;
     let session = super::begin(app, user, agent, AuthenticationMethod::Reset, Some(&next.device_epoch)).await?;

@@ -80,7 +80,7 @@ impl EmailMutation {
     async fn change_email(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The new address.")] input: ChangeEmailInput,
+        #[graphql(desc = "The password; and the new address, or null to remove the addresses.")] input: ChangeEmailInput,
     ) -> Option<Result<ChangeEmailPayload>> {
         Some(Box::pin(change(ctx, input)).await)
     }

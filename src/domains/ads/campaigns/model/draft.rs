@@ -73,12 +73,10 @@ pub(in crate::domains::ads) struct CampaignDraft {
     pub(in crate::domains::ads) pacing: Pacing,
 }
 
-/// The error for an end in the past, if there is one. It does not apply to a repeated request.
-pub(in crate::domains::ads) type EndInPastError = Option<UserError>;
-
 impl NewCampaign {
-    /// Validates the campaign. Fails with every mistake.
-    pub(in crate::domains::ads) fn check(self, now: Millis) -> Result<(CampaignDraft, EndInPastError), Vec<UserError>> {
+    /// Validates the campaign. Fails with every mistake. Otherwise returns an end in the past as a separate error, because it does not apply to a
+    /// repeated request.
+    pub(in crate::domains::ads) fn check(self, now: Millis) -> Result<(CampaignDraft, Option<UserError>), Vec<UserError>> {
         let mut rows = Vec::new();
         let key = self.idempotency_key.as_deref().map_or(Ok(()), check_key);
         let name = ok_or_collect(name(&self.name), &mut rows);

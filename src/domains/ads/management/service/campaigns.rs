@@ -10,7 +10,7 @@ use crate::domains::ads::budget;
 use crate::domains::ads::budget::model::ShareBalance;
 use crate::domains::ads::budget::store::grants;
 use crate::domains::ads::campaigns::model::{
-    Campaign, CampaignChange, CampaignDraft, EndInPastError, NewCampaign, check_existing_keywords, check_keywords,
+    Campaign, CampaignChange, CampaignDraft, NewCampaign, check_existing_keywords, check_keywords,
 };
 use crate::domains::ads::campaigns::service::read::owned;
 use crate::domains::ads::campaigns::store;
@@ -27,15 +27,17 @@ use std::collections::HashSet;
 /// Maximum number of attempts of a change that fails because of a concurrent change, or because shares still have too much money.
 const TRIES: usize = 5;
 
-/// Creates a campaign. A charge, the journal, two scripts, two reads, and settling it with its owner's list; one more script with an idempotency key.
+/// Creates a campaign. A charge, the journal, two scripts, two reads, and reconciling its derived data and its owner's list; one more script with an
+/// idempotency key.
 ///
 /// With a key that was used in the last 24 hours, returns the same campaign and repeats its steps, which changes nothing.
 ///
 /// # Errors
-/// A user error for every mistake; `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` above 1,000 campaigns; `RATE_LIMITED`, also for a repetition.
+/// A user error for every mistake; `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` above 1,000 campaigns; `RATE_LIMITED`, also for a repetition;
+/// `UNAUTHENTICATED` if the account was deleted.
 pub async fn create(app: &App, owner: UserId, new: NewCampaign) -> Outcome<CampaignId> {
     let key = new.idempotency_key.clone();
-    let (draft, late) = new.check(app.now()).map_err(Refusal::User)?;
+    let (draft, end_error) = new.check(app.now()).map_err(Refusal::User)?;
     charge_change(app, owner).await?;
     let fresh = app.next_id().await?;
     let request = key.map(|key| IdempotentRequest::new("createCampaign", &key, &format!("{draft:?}")));
@@ -43,7 +45,7 @@ pub async fn create(app: &App, owner: UserId, new: NewCampaign) -> Outcome<Campa
         Some(request) => idempotency::bind(app, owner, request, fresh).await?,
         None => fresh,
     };
-    let result = commit_campaign(app, owner, CampaignId(id), draft, late.filter(|_| id == fresh)).await;
+    let result = commit_campaign(app, owner, CampaignId(id), draft, end_error.filter(|_| id == fresh)).await;
     if let (Some(request), Err(Refusal::User(_))) = (&request, &result) {
         idempotency::release(app, owner, request, id).await?;
     }
@@ -55,10 +57,10 @@ async fn commit_campaign(
     owner: UserId,
     id: CampaignId,
     draft: CampaignDraft,
-    late: EndInPastError,
+    end_error: Option<UserError>,
 ) -> Outcome<CampaignId> {
-    if let Some(row) = late {
-        return Err(row.into());
+    if let Some(error) = end_error {
+        return Err(error.into());
     }
     let lease = journal::begin(app, Task::Campaign { owner, campaign: id }).await?;
     match accounts::store::add_owned(app.db(), owner, OwnedItem::Campaign(id), MAX_CAMPAIGNS).await? {
@@ -99,11 +101,11 @@ async fn with_ids(app: &App, keywords: Vec<String>) -> Result<Vec<(u64, String)>
     Ok(all)
 }
 
-/// The result of a change: the campaign, keywords to add, keywords to remove. `None` if nothing changes.
+/// A change to write: the new campaign, keywords to add, keywords to remove. `None` if nothing changes.
 type PlannedChange = Option<(Campaign, Vec<String>, Vec<String>)>;
 
-/// Changes a campaign of `owner`: a charge, a read, the journal, the commit, and settling it. Every later decision uses the new definition.
-/// After a concurrent change, the campaign is read again.
+/// Changes a campaign of `owner`: a charge, a read, the journal, the commit, and reconciling its derived data. Every later decision uses the
+/// new definition. After a concurrent change, the campaign is read again.
 async fn change_campaign(
     app: &App,
     owner: UserId,
@@ -161,8 +163,8 @@ fn may_reduce_spend(old: &Campaign, new: &Campaign) -> bool {
     new.budget < old.budget || (new.daily.is_some() && of_day(old) != of_day(new))
 }
 
-/// Freezes the pool until the change is made, and has all shares return their free money. Returns the token of the freeze. So a budget can be
-/// lowered to the committed amount under any load, and no share holds more than the new budget allows. Five round trips.
+/// Freezes the pool until the change is made, for at most two seconds, and has all shares return their free money. Returns the token of the
+/// freeze. So a budget can be lowered to the committed amount under any load, and no share holds more than the new budget allows. Five round trips.
 async fn freeze_and_collect(app: &App, campaign: &Campaign, budget: Money) -> Outcome<u64> {
     let freeze_token = grants::freeze(app.db(), campaign.id).await?;
     budget::service::collect_free_money(app, campaign.id, campaign.shares).await?;
@@ -181,8 +183,8 @@ fn too_low(committed: Money) -> UserError {
     UserError::new(UserErrorCode::InvalidInput, message, &["budget"])
 }
 
-/// Changes the definition of a campaign; every later decision uses it. A charge, a read, the journal, the commit, and settling it. If the
-/// campaign may spend less than before, five more round trips return the free money of the shares.
+/// Changes the definition of a campaign; every later decision uses it. A charge, a read, the journal, the commit, and reconciling its
+/// derived data. If the campaign may spend less than before, five more round trips return the free money of the shares.
 ///
 /// # Errors
 /// `NOT_FOUND`; a user error for every mistake; `INVALID_INPUT` for a stopped campaign, or a budget below the spent and reserved money;
@@ -212,7 +214,7 @@ fn difference(current: &[String], new: &[String]) -> (Vec<String>, Vec<String>) 
 /// Pauses a campaign. A repetition changes nothing. Costs as [`update`].
 ///
 /// # Errors
-/// `NOT_FOUND`; `INVALID_INPUT` for a stopped campaign; `RATE_LIMITED`.
+/// `NOT_FOUND`; `INVALID_INPUT` for a stopped campaign; `RATE_LIMITED`; `OVERLOADED` as for [`update`].
 pub async fn pause(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
     change_campaign(app, owner, id, |kept| set_paused(&kept.campaign, true)).await
 }
@@ -244,7 +246,7 @@ fn set_paused(campaign: &Campaign, paused: bool) -> Outcome<PlannedChange> {
 /// Stops a campaign for good. A repetition changes nothing. Costs as [`update`].
 ///
 /// # Errors
-/// `NOT_FOUND`; `RATE_LIMITED`.
+/// `NOT_FOUND`; `RATE_LIMITED`; `OVERLOADED` as for [`update`].
 pub async fn stop(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
     change_campaign(app, owner, id, |CampaignDetails { campaign, .. }| {
         let new = Campaign { stopped: true, ..campaign.clone() };
@@ -253,10 +255,10 @@ pub async fn stop(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
     .await
 }
 
-/// Adds keywords. Keywords that the campaign has already, in any spelling, stay as they are. Costs as [`update`].
+/// Adds keywords. Keywords that the campaign has already, ignoring case and the form of spaces, stay as they are. Costs as [`update`].
 ///
 /// # Errors
-/// `NOT_FOUND`; `INVALID_INPUT`, also for a stopped campaign; `LIMIT_REACHED` above 250 keywords; `RATE_LIMITED`.
+/// `NOT_FOUND`; `INVALID_INPUT`, also for a stopped campaign; `LIMIT_REACHED` above 250 keywords; `RATE_LIMITED`; `OVERLOADED` as for [`update`].
 pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
     let new = check_keywords(keywords)?;
     change_campaign(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {
@@ -268,10 +270,11 @@ pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[
     .await
 }
 
-/// Removes keywords in any spelling. A campaign without keywords fits every page. Costs as [`update`].
+/// Removes keywords, ignoring case and the form of spaces. A campaign without keywords fits every page. Costs as [`update`].
 ///
 /// # Errors
-/// `NOT_FOUND`; `INVALID_INPUT`, also for a stopped campaign; `LIMIT_REACHED` for more than 250 keywords; `RATE_LIMITED`.
+/// `NOT_FOUND`; `INVALID_INPUT`, also for a stopped campaign; `LIMIT_REACHED` for more than 250 keywords; `RATE_LIMITED`; `OVERLOADED` as for
+/// [`update`].
 pub async fn remove_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
     let unwanted: HashSet<String> = check_existing_keywords(keywords)?.iter().map(|keyword| normalize_keyword(keyword)).collect();
     change_campaign(app, owner, id, |CampaignDetails { campaign, keywords, .. }| {

@@ -22,16 +22,16 @@ use std::collections::{HashMap, HashSet};
 
 /// Number of campaigns in the first batch that is evaluated; each further batch is four times as large, up to [`MAX_EVALUATED`].
 const CHUNK: usize = 16;
-/// Maximum number of campaigns that one page evaluates, without duplicates and deleted statuses. Campaigns further down the listing are not promoted to
-/// a viewer who cannot be shown any of these.
+/// Evaluation stops after the batch with which this many campaigns were ineligible or have a status that may be shown. Campaigns further down the
+/// listing are not promoted to a viewer who cannot be shown any of these.
 const MAX_EVALUATED: usize = 256;
-/// Maximum number of campaigns that one page reads, including duplicates and deleted statuses. It exceeds the maximum number of campaigns of an account
-/// ([`MAX_CAMPAIGNS`]).
+/// Reading stops after the batch that reaches this many campaigns, including duplicates and deleted statuses. It exceeds the maximum number of campaigns
+/// of an account ([`MAX_CAMPAIGNS`]).
 const MAX_READ: usize = 2 * MAX_CAMPAIGNS;
 /// Maximum number of campaigns with a deleted status that one page reevaluates in the background.
 const MAX_REEVALUATED: usize = 64;
 
-/// A selection of statuses to promote: for which viewer, at what time and for which page.
+/// A request for statuses to promote: the viewer, the time and the page.
 pub(in crate::domains::ads) struct PromotionRequest<'a> {
     pub(in crate::domains::ads) app: &'a App,
     pub(in crate::domains::ads) loaders: &'a Loaders,
