@@ -124,7 +124,8 @@ impl DirectObject for EmptyFields {
     }
 }
 
-/// Position of a page in its list. Both flags are exact in both directions of paging.
+/// Position of a page in its list. Both flags are set for `first` and for `last`. If the search for a visible entry ended after 10,000 entries that are
+/// not visible, the flag is true, although there may be no visible one.
 #[derive(Clone, Debug, SimpleObject)]
 pub struct PageInfo {
     /// Whether the list has entries after this page.
@@ -158,7 +159,7 @@ impl TotalCount {
 
 #[Object]
 impl TotalCount {
-    /// Number of entries in the whole list. May include entries that the viewer cannot see.
+    /// Number of entries in the whole list, including those that the viewer cannot see, unless the description of the list says otherwise.
     async fn total_count(&self, ctx: &Context<'_>) -> Result<u64> {
         match self {
             Self::Loaded(count) => Ok(*count),

@@ -39,19 +39,19 @@ struct ServerLimits {
     default_page_size: usize,
     /// Maximum length of a request body in bytes.
     body_bytes: usize,
-    /// Maximum number of filter entries of all open `statusEvents` subscriptions of one account on one server, or of one address without a session. A
+    /// Maximum number of filter entries of all open `statusEvents` subscriptions of one account on one server, or of one IP address without a session. A
     /// login, a phrase or a sample is one entry, a bounding box is 32; each entry adds 4 to the cost. A subscription that exceeds it fails with
     /// `LIMIT_REACHED`.
     filter_entries: usize,
     /// Maximum length of a response in bytes. A larger response is aborted with the code `RESPONSE_TOO_LARGE`: a query then returns this error alone,
     /// a mutation returns null for the field, and a subscription continues with its next event.
     response_bytes: usize,
-    /// Rate limits of one account or address. Empty if the server has none. A request that exceeds one fails with `RATE_LIMITED`, the limit's name in
+    /// Rate limits of one account or IP address. Empty if the server has none. A request that exceeds one fails with `RATE_LIMITED`, the limit's name in
     /// `extensions.limit` and the seconds to wait in `extensions.retryAfter`.
     rates: List<RateLimit>,
 }
 
-/// Rate limit of one account or address: a token bucket that starts full and refills evenly.
+/// Rate limit of one account or IP address: a token bucket that starts full and refills evenly. IPv6 addresses count by /64 network.
 #[derive(SimpleObject)]
 struct RateLimit {
     /// Name, such as `posts`.

@@ -67,7 +67,9 @@ use limits::LimitQuery;
 use node::NodeQuery;
 use std::sync::LazyLock;
 
-/// Read operations.
+/// Read operations. A field that requires a session also accepts the other credentials of an account: a JWT, and a server key of a backend that acts
+/// for the account. Without any of these, the field is null with the error `UNAUTHENTICATED`. In a description, without a session means without any of
+/// these credentials.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Query")]
 pub struct Query(
@@ -91,7 +93,9 @@ pub struct Query(
     LimitQuery,
 );
 
-/// Write operations. Several mutations of one request run one after the other.
+/// Write operations. Several mutations of one request run one after the other. A mutation that requires a session also accepts the other credentials of
+/// an account: a JWT, and a server key of a backend that acts for the account. Without any of these, it is null with the error `UNAUTHENTICATED`. Only
+/// `logOut` accepts nothing but a session.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Mutation")]
 pub struct Mutation(
@@ -127,7 +131,8 @@ pub struct Mutation(
     AccountMutation,
 );
 
-/// Streams of events. A subscription has one root field.
+/// Streams of events. A subscription has one root field. A subscription that requires a session also accepts a JWT, but no server key. Without either,
+/// it fails with the error `UNAUTHENTICATED`.
 #[derive(MergedSubscription, Default)]
 #[graphql(name = "Subscription")]
 pub struct Subscription(StreamSubscription, ChatSubscription);

@@ -118,10 +118,10 @@ struct TextRange(Range<usize>);
 object! {
     /// A range of a text, in the requested unit.
     "TextRange": TextRange(range) {
-        /// Position of the first character.
+        /// Position of the first character, from 0: the number of units before it.
         "start" start: usize = range.start;
 
-        /// Position after the last character.
+        /// Position after the last character: not part of the range.
         "end" end: usize = range.end;
     }
 }

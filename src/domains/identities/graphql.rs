@@ -49,8 +49,8 @@ struct ProvisionUserInput {
     is_email_confirmed: Option<bool>,
     /// URL of the avatar: absolute https without a user name and a password, at most 2,000 bytes. Null clears it.
     avatar_url: MaybeUndefined<String>,
-    /// Idempotency key: 1 to 64 visible ASCII characters, of the server key. A repeated request with the same key within 24 hours changes nothing and returns
-    /// the first result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
+    /// Idempotency key: 1 to 64 visible ASCII characters. Each server key has its own idempotency keys. A repeated request with the same key within 24
+    /// hours changes nothing and returns the first result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
     idempotency_key: Option<String>,
 }
 

@@ -88,8 +88,9 @@ pub struct RelationMutation;
 
 #[Object]
 impl RelationMutation {
-    /// Mutes an account: its statuses no longer appear in the viewer's home timeline, timelines of lists and tags, mentions, live streams and promoted entries.
-    /// Its profile, its statuses by id, and its comments stay visible. Only the viewer can know of the mute. Requires a session.
+    /// Mutes an account: its statuses no longer appear in the viewer's home timeline, timelines of lists and tags, mentions, live streams and promoted
+    /// entries. Its profile, its statuses by id, and its comments stay visible. Only the viewer can know of the mute. An account mutes at most 10,000
+    /// others; one more fails with `LIMIT_REACHED`. Requires a session.
     async fn mute_user(
         &self,
         ctx: &Context<'_>,

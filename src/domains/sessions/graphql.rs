@@ -180,7 +180,8 @@ impl SessionMutation {
         Some(payload.await)
     }
 
-    /// Creates a session. An unknown login and a wrong password both fail with `WRONG_CREDENTIALS`.
+    /// Creates a session. An unknown login and a wrong password both fail with `WRONG_CREDENTIALS`. Too many failed log-ins of an account, an IP address or
+    /// a device fail with the error `RATE_LIMITED` in `errors`, not in `userErrors`.
     async fn log_in(
         &self,
         ctx: &Context<'_>,
@@ -197,8 +198,8 @@ impl SessionMutation {
         Some(payload.await)
     }
 
-    /// Ends the current session. Requires a session: for a viewer with a JWT or a server key of a backend, the request fails with the error code `FORBIDDEN` in
-    /// `errors`, not in `userErrors`.
+    /// Ends the current session. Requires a session, because only a session can be ended: with a JWT or a server key of a backend, it fails with the error
+    /// `FORBIDDEN` in `errors`, not in `userErrors`.
     async fn log_out(&self, ctx: &Context<'_>) -> Option<Result<LogOutPayload>> {
         let ended = async {
             let request = request(ctx)?;

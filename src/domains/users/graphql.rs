@@ -277,7 +277,7 @@ pub struct UserQuery;
 
 #[Object]
 impl UserQuery {
-    /// The account of the session. Null without a session.
+    /// The account of the request's session, JWT or server key. Null without a session.
     async fn viewer(&self, ctx: &Context<'_>) -> Option<Result<UserObject>> {
         let found = async {
             let request = request(ctx)?;

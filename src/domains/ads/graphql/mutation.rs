@@ -34,7 +34,7 @@ struct CreateCampaignInput {
     budget: Decimal,
     /// Budget of a UTC day.
     daily_budget: Option<Decimal>,
-    /// Start. Default: now. A time in the past is replaced by now.
+    /// Start. Default: none. Without a start, or with one in the past, the campaign starts at once.
     starts_at: Option<DateTime>,
     /// End: after the start and in the future. Default: none.
     ends_at: Option<DateTime>,
@@ -61,7 +61,7 @@ struct UpdateCampaignInput {
     budget: Option<Decimal>,
     /// New daily budget. Null removes it. The spend of today counts against it.
     daily_budget: MaybeUndefined<Decimal>,
-    /// New start. Null: now. A running campaign with a start in the future is not served until then: its state is `SCHEDULED`.
+    /// New start. Null removes it. If a running campaign gets a start in the future, it is not served until then: its state is `SCHEDULED`.
     starts_at: MaybeUndefined<DateTime>,
     /// New end, in the future. Null removes it. A later end makes an ended campaign run again.
     ends_at: MaybeUndefined<DateTime>,
@@ -100,7 +100,7 @@ struct CreateAdInput {
     snippet: Option<String>,
     /// Destination URL: http or https, at most 2,048 bytes. Not for `IN_FEED`.
     target_url: Option<String>,
-    /// Id of a status of the viewer. Only for `IN_FEED`.
+    /// Id of a status of the viewer. Only for `IN_FEED`. Fails with `INVALID_INPUT` unless the status and the viewer's account are public.
     status_id: Option<ID>,
     /// Pricing model.
     pricing: Pricing,
@@ -181,7 +181,8 @@ impl AdMutation {
         Some(made.map(Into::into))
     }
 
-    /// Changes a campaign of the viewer. Effective from the next ad decision on. Requires a session.
+    /// Changes a campaign of the viewer. Effective from the next ad decision on. Fails with `INVALID_INPUT` if the campaign was stopped. Requires a
+    /// session.
     async fn update_campaign(
         &self,
         ctx: &Context<'_>,
@@ -191,8 +192,8 @@ impl AdMutation {
         Some(done.map(Into::into))
     }
 
-    /// Pauses a campaign of the viewer. Effective from the next ad decision on. Succeeds without a change if it is paused already. Requires a
-    /// session.
+    /// Pauses a campaign of the viewer. Effective from the next ad decision on. Succeeds without a change if it is paused already. Fails with
+    /// `INVALID_INPUT` if the campaign was stopped. Requires a session.
     async fn pause_campaign(
         &self,
         ctx: &Context<'_>,
@@ -203,7 +204,8 @@ impl AdMutation {
         Some(done.await.map(Into::into))
     }
 
-    /// Resumes a paused campaign of the viewer. Succeeds without a change if it is not paused. Requires a session.
+    /// Resumes a paused campaign of the viewer. Succeeds without a change if it is not paused. Fails with `INVALID_INPUT` if the campaign was stopped.
+    /// Requires a session.
     async fn resume_campaign(
         &self,
         ctx: &Context<'_>,
@@ -226,8 +228,8 @@ impl AdMutation {
         Some(done.await.map(Into::into))
     }
 
-    /// Adds keywords to a campaign of the viewer. A campaign has at most 250 keywords; a request that would exceed this limit fails with
-    /// `LIMIT_REACHED`. Keywords that the campaign has already do not change. Requires a session.
+    /// Adds keywords to a campaign of the viewer. A campaign has at most 250 keywords; a request that would exceed this limit fails with `LIMIT_REACHED`.
+    /// Keywords that the campaign has already do not change. Fails with `INVALID_INPUT` if the campaign was stopped. Requires a session.
     async fn add_campaign_keywords(
         &self,
         ctx: &Context<'_>,
@@ -239,8 +241,8 @@ impl AdMutation {
         Some(done.await.map(Into::into))
     }
 
-    /// Removes keywords from a campaign of the viewer. A campaign without keywords matches every page. Keywords that it does not have are ignored.
-    /// Requires a session.
+    /// Removes keywords from a campaign of the viewer. A campaign without keywords matches every page. Keywords that it does not have are ignored. Fails
+    /// with `INVALID_INPUT` if the campaign was stopped. Requires a session.
     async fn remove_campaign_keywords(
         &self,
         ctx: &Context<'_>,
@@ -252,8 +254,8 @@ impl AdMutation {
         Some(done.await.map(Into::into))
     }
 
-    /// Adds an ad to a campaign of the viewer. Effective from the next ad decision on. A campaign has at most 100 ads, and at most 1,000 over its
-    /// lifetime; one more fails with `LIMIT_REACHED`. Requires a session.
+    /// Adds an ad to a campaign of the viewer. Effective from the next ad decision on. A campaign has at most 100 ads, and at most 1,000 over its lifetime;
+    /// one more fails with `LIMIT_REACHED`. Fails with `INVALID_INPUT` if the campaign was stopped. Requires a session.
     async fn create_ad(
         &self,
         ctx: &Context<'_>,

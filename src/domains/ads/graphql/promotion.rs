@@ -15,7 +15,8 @@ pub struct Promotion {
 object! {
     /// The promotion of an entry of a timeline: an advertiser pays for it.
     "Promotion": Promotion { impression_token, campaign_name } {
-        /// Impression token, for `recordImpressions` within ten minutes. Once the impression is counted, `clickAd` accepts it.
+        /// Impression token, for `recordImpressions` within ten minutes. Once the impression is counted, `clickAd` accepts it until an hour after the
+        /// timeline was read.
         "impressionToken" impression_token: &str = impression_token;
 
         /// Name of the campaign.

@@ -17,15 +17,15 @@ struct ServeAdsInput {
     /// without keywords.
     keywords: Option<Vec<String>>,
     /// Your id of the visitor, the same at each visit: 1 to 200 bytes, stored as a hash. All websites share these ids: a frequency cap holds across
-    /// websites that use the same id. Use one that cannot be guessed and is not an account's id. Without it only campaigns without a frequency cap
-    /// are eligible, and at most ten clicks a minute of one address are valid.
+    /// websites that use the same id. Use one that cannot be guessed and is not an account's id. Without it only campaigns without a frequency cap are
+    /// eligible, and at most ten clicks a minute of one IP address are valid.
     visitor_id: Option<String>,
     /// Number of ads. Default: 1. Maximum: 10.
     count: Option<i32>,
     /// The `serverKey` of a website that requires one. It is a secret of your server: never put it into a page.
     server_key: Option<String>,
-    /// IPv4 or IPv6 address of the visitor, with `serverKey`: impressions are attributed to this address. Without it they are attributed to the
-    /// address of your server, as if one visitor had seen them all.
+    /// IPv4 or IPv6 address of the visitor. Requires `serverKey`; otherwise fails with `INVALID_INPUT`. Impressions are attributed to this address. If
+    /// `visitorAddress` is omitted, they are attributed to the IP address that sends the request.
     visitor_address: Option<String>,
 }
 
@@ -39,7 +39,7 @@ struct ClickAdInput {
 /// An impression.
 struct AdImpression(Impression);
 
-/// An impression: an ad to show, counted when the response was sent.
+/// An ad to show. `serveAds` counted its impression before it sent this response.
 #[Object]
 impl AdImpression {
     /// Id of the impression. `node` does not accept it.
@@ -114,9 +114,8 @@ pub struct ServeMutation;
 
 #[Object]
 impl ServeMutation {
-    /// Selects ads for a page and counts their impressions. Budgets, daily budgets and frequency caps are enforced in the same step. Requires the key
-    /// of a website, no session. Impressions above the limits for invalid traffic of an address or a website are served, but are invalid and
-    /// cost nothing.
+    /// Selects ads for a page and counts their impressions. Budgets, daily budgets and frequency caps are enforced in the same step. Requires the key of a
+    /// website, no session. Impressions above the limits for invalid traffic of an IP address or a website are served, but are invalid and cost nothing.
     async fn serve_ads(
         &self,
         ctx: &Context<'_>,
@@ -126,8 +125,8 @@ impl ServeMutation {
     }
 
     /// Counts a click and returns the destination URL. Only the first click of an impression is valid. Clicks above the limits for invalid traffic of a
-    /// visitor, an address or a website are invalid. A forged token, or one older than an hour, fails with `INVALID_TOKEN`. `clickUrl` also redirects late
-    /// clicks. They count as invalid (`LATE`) and cost nothing. A token becomes invalid two hours after its signing key was replaced.
+    /// visitor, an IP address or a website are invalid. A forged token, or one older than an hour, fails with `INVALID_TOKEN`. `clickUrl` also redirects
+    /// late clicks. They count as invalid (`LATE`) and cost nothing. A token becomes invalid two hours after its signing key was replaced.
     async fn click_ad(
         &self,
         ctx: &Context<'_>,

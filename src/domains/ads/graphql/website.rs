@@ -38,7 +38,8 @@ impl WebsiteObject {
         Ok(service::key(&request(ctx)?.app, self.0.id).await?)
     }
 
-    /// Secret with which the website's server requests ads. Null if the website does not require one. If it does, requests without it get no ads.
+    /// Secret with which the website's server requests ads. Null if the website does not require one. If it does, `serveAds` fails without it with
+    /// `FORBIDDEN`.
     async fn server_key(&self, ctx: &Context<'_>) -> Result<Option<String>> {
         Ok(service::server_key(&request(ctx)?.app, &self.0).await?)
     }
@@ -48,7 +49,7 @@ impl WebsiteObject {
         DateTime(self.0.id.time())
     }
 
-    /// Whether the operator has suspended the owner's websites: they get no ads.
+    /// Whether the operator has suspended the owner's websites: `serveAds` then fails with `FORBIDDEN`.
     async fn is_suspended(&self) -> bool {
         self.0.suspended
     }

@@ -24,11 +24,12 @@ named_enum! {
         Impression = "impression",
         /// The visitor clicked more than ten times in a minute.
         Visitor = "visitor",
-        /// Too many clicks from one address.
+        /// Too many clicks from one IP address.
         Address = "address",
-        /// Too many clicks from one address on ads of the campaign; or no budget was reserved for the click and none is available.
+        /// Too many clicks from one IP address on ads of the campaign; or no budget was reserved for the click and none is available.
         Campaign = "campaign",
-        /// Too many clicks on the website, compared with its history.
+        /// Too many clicks on the website in an hour: more than the server's minimum limit, and more than ten times the website's hourly mean of the past
+        /// week.
         Website = "website",
     }
 }

@@ -25,8 +25,8 @@ object! {
         /// Time of joining.
         "joinedAt" joined_at: DateTime = DateTime(source::time_of(shown.member.joined_id));
 
-        /// Read position: sequence number up to which the member has seen all messages. 0 if the member has seen no message, or has not accepted the chat. Null
-        /// if the member or the viewer has turned read receipts off (`sharesSeen`).
+        /// Read position: sequence number up to which the member has seen all messages. 0 if the member has seen no message, or has not accepted the chat.
+        /// Null if the member or the viewer has turned read receipts off (`sharesSeen`). Never null for the viewer.
         "seenSequence" seen_sequence: Option<u64> = shown.seen;
 
         /// Delivery position: sequence number up to which all messages were delivered to the member. 0 if no message was delivered, or if the member has not

@@ -77,7 +77,7 @@ struct SendTypingInput {
 /// Input of `updateChatSettings`. Fields that are omitted do not change.
 #[derive(InputObject)]
 struct UpdateChatSettingsInput {
-    /// Who may start a chat with the viewer.
+    /// Who may start a chat with the viewer, or add the viewer to a group. Chats that the viewer has accepted or started are not affected.
     who_may_write: Option<WhoMayWrite>,
     /// Whether read receipts are on: other members see the viewer's `seenSequence`, and the viewer sees theirs.
     shares_seen: Option<bool>,

@@ -83,9 +83,10 @@ pub struct BlockMutation;
 
 #[Object]
 impl BlockMutation {
-    /// Blocks an account. The blocked account can no longer see the viewer. The viewer still sees the blocked account and its counts, but not its
-    /// statuses, followers or followed accounts. Ends the friendship, friend requests, follows and list memberships between the two, in both
-    /// directions. Likes, votes and comments stay. Succeeds without a change if the viewer blocks the account already. Requires a session.
+    /// Blocks an account. The blocked account can no longer see the viewer. The viewer still sees the blocked account and its counts, but not its statuses,
+    /// followers or followed accounts. Ends the friendship, friend requests, follows and list memberships between the two, in both directions. Likes, votes
+    /// and comments stay. Succeeds without a change if the viewer blocks the account already. An account blocks at most 10,000 others; one more fails with
+    /// `LIMIT_REACHED`. Requires a session.
     async fn block_user(
         &self,
         ctx: &Context<'_>,

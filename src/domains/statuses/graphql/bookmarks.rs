@@ -87,8 +87,8 @@ pub struct BookmarkMutation;
 
 #[Object]
 impl BookmarkMutation {
-    /// Bookmarks a status. Only the viewer can know of the bookmark. Succeeds without a change if the viewer has bookmarked the status already. Requires a
-    /// session.
+    /// Bookmarks a status. Only the viewer can know of the bookmark. Succeeds without a change if the viewer has bookmarked the status already. An account
+    /// has at most 100,000 bookmarks; one more fails with `LIMIT_REACHED`. Requires a session.
     async fn bookmark_status(
         &self,
         ctx: &Context<'_>,

@@ -204,8 +204,8 @@ async fn visible_id(request: &Request, user: Option<UserId>) -> Result<Option<Us
 /// The state of a chat for the viewer has changed.
 pub(super) struct ViewerChatChanged(String, ChatId, Option<Arc<ChatView>>);
 
-/// The viewer has started, muted, archived, accepted or declined a chat, or has deleted its history, in any session, this one included; or the viewer has
-/// received the chat: as a member of a new group, or as a chat request; or `daysAfterSeen` of the chat was changed.
+/// The viewer has started, muted, unmuted, archived, unarchived, accepted or declined a chat, or has deleted its history, in any session, this one
+/// included; or the viewer has received the chat: as a member of a new group, or as a chat request; or `daysAfterSeen` of the chat was changed.
 #[Object]
 impl ViewerChatChanged {
     /// Position of the event in its stream. Pass it as `after` to receive the events after this one.
@@ -290,8 +290,9 @@ pub struct ChatSubscription;
 
 #[Subscription]
 impl ChatSubscription {
-    /// Events of all chats of the viewer. Each message is sent in exactly one event, in the order of its chat. Of a chat request, only `ViewerChatChanged` is
-    /// sent. Requires a session.
+    /// Events of all chats of the viewer. Each new message is sent in exactly one event (`MessageSent`, `ChatMemberJoined`, `ChatMemberLeft`,
+    /// `ChatMemberRoleChanged` or `ChatRenamed`), in the order of its chat. Later changes of a message have events of their own. Of a chat request, only
+    /// `ViewerChatChanged` is sent. Requires a session.
     async fn chat_events(
         &self,
         ctx: &Context<'_>,

@@ -42,7 +42,7 @@ payload! {
 
 payload! {
     {
-        /// The account with its new address, if the request has a session of this account. Otherwise null, also on success.
+        /// The account with its new address, if the viewer is this account. Otherwise null, also on success.
         account: AccountObject,
     }
     /// Result of `confirmEmail`.
@@ -151,7 +151,7 @@ async fn confirm(ctx: &Context<'_>, input: ConfirmEmailInput) -> Result<ConfirmE
     Ok(ConfirmEmailPayload { account, user_errors })
 }
 
-/// The account of the session, as it is now.
+/// The account of the viewer, as it is now.
 async fn own_account(request: &Request) -> Result<Option<AccountObject>> {
     request.reset_loaders();
     let Some(viewer) = request.viewer_id() else { return Ok(None) };

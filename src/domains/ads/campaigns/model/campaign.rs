@@ -77,7 +77,8 @@ named_enum! {
     pub enum CampaignState {
         /// The campaign has not started.
         Scheduled = "scheduled",
-        /// The campaign is running.
+        /// None of the other states applies. The campaign may still show no ads: if it has none, if its daily budget is spent, or if its owner is
+        /// suspended, for example. `explainAd` returns the reasons.
         Active = "active",
         /// The owner has paused the campaign.
         Paused = "paused",

@@ -30,7 +30,7 @@ named_enum! {
         Keywords = "keywords",
         /// The campaign has no ad for the slot.
         Slot = "slot",
-        /// The campaign has no ads. An ad of a deleted status does not count.
+        /// The campaign has no ads. An ad whose status was deleted or is not public does not count.
         NoAds = "no_ads",
         /// The advertiser is suspended.
         Suspended = "suspended",
