@@ -22,8 +22,7 @@ const SHARDS: u32 = 4_096;
 /// members of the sets of these names, and `relations` changes of the first four; a count of 0 may be missing. `logins` has the last 50 logins before the
 /// present one ([`super::model::LoginHistory`]), once the account has changed it. `avatar banner website location gender born show_born show_age` are missing
 /// unless the account has set them: three URLs, two texts, the date of birth as `2000-02-29`, and who sees it and the age (`friends` or `everyone`).
-/// `edges` counts changes of the sources of the account's home, and `reach` is the fan-out mode of its statuses; both are missing until there is one.
-/// At most 28 fields, no time to live.
+/// At most 26 fields, no time to live.
 pub fn user(id: UserId) -> String {
     audit::id_key("user:{", id.0)
 }
