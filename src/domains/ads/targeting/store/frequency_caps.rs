@@ -29,8 +29,10 @@ pub(in crate::domains::ads) async fn add_capped_campaigns(
     visitor: Visitor,
     capped: &[(CampaignId, Millis)],
 ) -> Result<(), Error> {
-    let Some(last) = capped.iter().map(|(_, until)| *until).max().filter(|last| *last > now) else { return Ok(()) };
-    let call = Call::new(&ADD_CAPPED_CAMPAIGNS, [keys::capped_campaigns(visitor)]).arg(now).arg(MAX_CAPPED).arg(last);
+    if capped.iter().all(|(_, until)| *until <= now) {
+        return Ok(());
+    }
+    let call = Call::new(&ADD_CAPPED_CAMPAIGNS, [keys::capped_campaigns(visitor)]).arg(now).arg(MAX_CAPPED);
     let call = capped.iter().fold(call, |call, (campaign, until)| call.arg(*until).arg(campaign.0));
     db.call_untracked(vec![call]).await.map(drop)
 }
