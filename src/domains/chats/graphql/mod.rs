@@ -14,6 +14,7 @@ pub use own::OwnChatMutation;
 use super::model::{ChatFilter, ChatHistory, ChatKind, ChatSettings, ChatState, ChatView, WhoMayWrite};
 use super::service;
 use crate::app::App;
+use crate::base::error::Error;
 use crate::base::ids::{ChatId, GlobalId, UserId};
 use crate::base::page::{Page, PageArgs};
 use crate::base::request::Request;
@@ -184,7 +185,6 @@ impl ConnectionKind for Chats {
 /// The fields of a list of chats.
 struct ChatListFields {
     total: TotalCount,
-    viewer: UserId,
     /// The cursor, if it was selected.
     sync_cursor: Option<String>,
 }
@@ -201,14 +201,8 @@ impl ChatListFields {
 
     /// Cursor of the newest state that this response shows. Pass it as `after` to `chatEvents` to receive the events from here on. Each
     /// message that is the `newestMessage` of a chat of this page is not sent again.
-    async fn sync_cursor(&self, ctx: &Context<'_>) -> Result<String> {
-        match &self.sync_cursor {
-            Some(cursor) => Ok(cursor.clone()),
-            None => {
-                let app = &request(ctx)?.app;
-                Ok(service::sync_cursor(app, self.viewer, service::events_position(app).await?, std::iter::empty()).await?)
-            }
-        }
+    async fn sync_cursor(&self) -> Result<&str> {
+        Ok(self.sync_cursor.as_deref().ok_or_else(|| Error::corrupt("a sync cursor that was not selected"))?)
     }
 }
 
@@ -322,7 +316,7 @@ async fn page_of_chats(ctx: &Context<'_>, args: PageArgs, filter: ChatFilter) ->
     let page = service::chats(&request.app, &request.loaders(), viewer, filter, &args).await?;
     let sync_cursor = cursor_after(&request.app, viewer, position, &page).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count_chats(app, viewer, filter)));
-    let total = ChatListFields { total, viewer, sync_cursor };
+    let total = ChatListFields { total, sync_cursor };
     let chat = |_, view| (ChatObject(view), EmptyFields);
     Connection::from_page(request, page, service::chats_id(viewer, filter), total, chat).await
 }
@@ -334,7 +328,7 @@ async fn page_of_requests(ctx: &Context<'_>, args: PageArgs) -> Result<Connectio
     let page = service::requests(&request.app, &request.loaders(), viewer, &args).await?;
     let sync_cursor = cursor_after(&request.app, viewer, position, &page).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count_requests(app, viewer)));
-    let total = ChatListFields { total, viewer, sync_cursor };
+    let total = ChatListFields { total, sync_cursor };
     let chat = |_, view| (ChatObject(view), EmptyFields);
     Connection::from_page(request, page, service::requests_id(viewer), total, chat).await
 }
