@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::base::error::{Outcome, Refusal};
 use crate::base::ids::{CommentId, StatusId, UserId};
 use crate::base::request::{Loaders, Request};
+use crate::base::viewer::Viewer;
 use crate::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
 use crate::domains::comments::{CommentDraft, ParentRef, Vote, service as comments};
 use anyhow::{Context, anyhow};
@@ -56,7 +57,7 @@ async fn add_comments(
     for number in 0..2 + random.below(4) {
         let author = random_account(data, random);
         let draft = CommentDraft { parent, message: reply(random), idempotency_key: key(&format!("comment-{index}-{number}")) };
-        let Some(id) = unwrap_outcome(comments::add(app, &loaders(app), author, draft).await)? else { continue };
+        let Some(id) = unwrap_outcome(comments::add(app, &loaders(app, author), author, draft).await)? else { continue };
         add_votes(app, data, random, id).await?;
         parent = if random.below(2) == 0 { ParentRef::Comment(id) } else { ParentRef::Status(status) };
     }
@@ -67,7 +68,7 @@ async fn add_votes(app: &App, data: &Dataset, random: &mut RandomNumbers, commen
     for _ in 0..random.below(4) {
         let voter = random_account(data, random);
         let vote = if random.below(5) == 0 { Vote::Down } else { Vote::Up };
-        unwrap_outcome(comments::vote(app, &loaders(app), voter, comment, vote).await)?;
+        unwrap_outcome(comments::vote(app, &loaders(app, voter), voter, comment, vote).await)?;
     }
     Ok(())
 }
@@ -100,7 +101,7 @@ async fn create_campaign(app: &App, owner: UserId) -> anyhow::Result<()> {
             bid: Decimal::new(cents, 2),
             idempotency_key: key(&format!("ad-{}", pricing.name())),
         };
-        unwrap_outcome(ads::create_ad(app, &loaders(app), owner, ad).await)?;
+        unwrap_outcome(ads::create_ad(app, &loaders(app, owner), owner, ad).await)?;
     }
     Ok(())
 }
@@ -114,9 +115,9 @@ pub(super) fn account(data: &Dataset, login: &str) -> anyhow::Result<UserId> {
     data.users.iter().find(|user| user.login == login).map(|user| user.id).with_context(|| format!("no account {login}"))
 }
 
-/// Empty loaders, for one change.
-fn loaders(app: &App) -> Arc<Loaders> {
-    Request::new(app.clone(), None, None, None).loaders()
+/// Empty loaders of an account, for one change.
+pub(super) fn loaders(app: &App, viewer: UserId) -> Arc<Loaders> {
+    Request::new(app.clone(), Some(Viewer::of_server_key(viewer)), None, None).loaders()
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "the type of idempotency keys in every input")]

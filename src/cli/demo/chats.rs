@@ -2,16 +2,13 @@
 //!
 //! They are created through the services, as by clients. A repeated load finds them.
 
-use super::activity::{account, key, unwrap_outcome};
+use super::activity::{account, key, loaders, unwrap_outcome};
 use super::dataset::Dataset;
 use super::sample::LOGIN;
 use crate::app::App;
 use crate::base::ids::{ChatId, UserId};
-use crate::base::request::{Loaders, Request};
-use crate::base::viewer::Viewer;
 use crate::domains::chats::ChatHistory;
 use crate::domains::chats::service::{self as chats, NewGroup, NewMessage};
-use std::sync::Arc;
 
 /// A chat of the demo's account.
 struct SampleChat {
@@ -62,7 +59,7 @@ pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
                 reply_to: None,
                 idempotency_key: key(&format!("message-{number}-{index}")),
             };
-            unwrap_outcome(chats::send(app, &loaders_of(app, sender), sender, message).await)?;
+            unwrap_outcome(chats::send(app, &loaders(app, sender), sender, message).await)?;
         }
     }
     Ok(())
@@ -70,7 +67,7 @@ pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
 
 async fn start_direct(app: &App, data: &Dataset, starter: &str) -> anyhow::Result<ChatId> {
     let (starter, other) = (account(data, starter)?, account(data, LOGIN)?);
-    unwrap_outcome(chats::start_direct(app, &loaders_of(app, starter), starter, &other.global()).await)
+    unwrap_outcome(chats::start_direct(app, &loaders(app, starter), starter, &other.global()).await)
 }
 
 /// Creates a group with the demo's account and others, who accept it: some of them do not follow its owner.
@@ -84,14 +81,9 @@ async fn create_group(app: &App, data: &Dataset, owner: &str, name: &str, others
         history: ChatHistory::default(),
         idempotency_key: key("group"),
     };
-    let chat = unwrap_outcome(chats::create_group(app, &loaders_of(app, owner), owner, group).await)?;
+    let chat = unwrap_outcome(chats::create_group(app, &loaders(app, owner), owner, group).await)?;
     for member in others {
         unwrap_outcome(chats::accept(app, member, &chat.global()).await)?;
     }
     Ok(chat)
-}
-
-/// Empty loaders of an account, for one change.
-fn loaders_of(app: &App, viewer: UserId) -> Arc<Loaders> {
-    Request::new(app.clone(), Some(Viewer::of_server_key(viewer)), None, None).loaders()
 }
