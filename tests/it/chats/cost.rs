@@ -52,6 +52,13 @@ async fn no_read_grows_with_chats_or_rows() {
     assert!(many.0 <= one.0 && many.1 <= one.1 && many.2 <= one.2 + 1, "{one:?} {many:?}");
 }
 
+/// The commands that were recorded outside of scripts, as text.
+fn commands(monitor: Monitor, app: &TestApp) -> Vec<String> {
+    let commands = monitor.end_outside_scripts(&app.redis);
+    let text = |words: &Vec<Vec<u8>>| words.iter().map(|word| String::from_utf8_lossy(word)).collect::<Vec<_>>().join(" ");
+    commands.iter().map(text).collect()
+}
+
 /// At most four commands on the chat's hash tag and four on the member's, with the work after the response: reads, commit and lists.
 #[tokio::test]
 async fn marking_a_chat_as_seen_takes_four_commands_on_each_tag() {
@@ -70,11 +77,7 @@ async fn marking_a_chat_as_seen_takes_four_commands_on_each_tag() {
     let monitor = Monitor::start(&app.redis);
     run_ok(&ada, "MarkChatSeen", json!({ "chatId": chat, "sequence": 3 })).await;
     app.drain().await;
-    let commands: Vec<String> = monitor
-        .end_outside_scripts(&app.redis)
-        .iter()
-        .map(|words| words.iter().map(|word| String::from_utf8_lossy(word)).collect::<Vec<_>>().join(" "))
-        .collect();
+    let commands = commands(monitor, &app);
     assert_eq!(badge(&ada).await, 0);
     let on = |id: u64| commands.iter().filter(|command| command.contains(&format!("{{{id}}}"))).collect::<Vec<_>>();
     let (of_chat, of_member) = (on(ChatId::from_global(&chat).expect("an id").0), on(ada.user_id().0));
@@ -94,11 +97,7 @@ async fn cursors_of_lists_are_read_before_the_lists() {
         let monitor = Monitor::start(&app.redis);
         let answer = ada.gql(&format!("{{ {field} {{ edges {{ node {{ id }} }} syncCursor }} }}"), json!({})).await;
         assert_eq!(answer.get("errors"), None, "{answer}");
-        let commands: Vec<String> = monitor
-            .end_outside_scripts(&app.redis)
-            .iter()
-            .map(|words| words.iter().map(|word| String::from_utf8_lossy(word)).collect::<Vec<_>>().join(" "))
-            .collect();
+        let commands = commands(monitor, &app);
         let position = commands.iter().position(|command| command.starts_with("HGET ") && command.ends_with(" last"));
         let list = commands.iter().position(|command| command.contains(&format!(" {key}")));
         assert!(position.is_some() && list.is_some() && position < list, "{field}: {commands:#?}");
