@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-/// The limit in bytes: the configured one, or three quarters of the available memory. The rest is for the server, and for what Redis takes beyond the
-/// limit: buffers, and copied pages during a rewrite. `None` if the available memory is unknown.
+/// The limit in bytes: the configured one, or three quarters of the available memory. The rest is for the server, and for the memory of Redis above
+/// the limit: buffers, and copied pages during a rewrite. `None` if the available memory is unknown.
 pub(super) fn limit(configured: Option<u64>) -> Option<u64> {
     configured.or_else(|| Some(available()? / 4 * 3))
 }

@@ -5,7 +5,7 @@
 //! **Steps.** The journal, then the commit: `user:{id}` is deleted, with its password. From then on the account and its content are hidden,
 //! and nothing new is added to it, since every step that adds something checks on the account's own tag that the account exists. Its
 //! sessions, its part in chats and its claim on the login end before the mutation returns; the login can be claimed again after 30 days. The rest
-//! happens in the background, in stages ([`service::settle`]) of passes. Each pass removes what it has processed, so any process may repeat it from
+//! happens in the background, in stages ([`service::settle`]) of passes. Each pass removes the entries that it has processed, so any process may repeat it from
 //! the recorded stage on.
 //!
 //! **Order.** First its mail addresses, sessions, external id and part in chats. Then the followers and the lists that contain it, while its statuses

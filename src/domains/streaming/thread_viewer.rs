@@ -39,7 +39,7 @@ struct ThreadAccess {
 }
 
 impl ThreadViewer {
-    /// Creates the viewer of a request, and watches what can end the viewer's access; `None` if the viewer cannot see the status.
+    /// Creates the viewer of a request, and watches for the end of the viewer's access; `None` if the viewer cannot see the status.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.

@@ -35,7 +35,8 @@ pub(super) struct KnownDevice {
 pub(super) struct AttemptTarget {
     /// The login, address or session that was sent: its bucket decides whether the attempt is refused.
     identifier: Subject,
-    /// All names of the account, or a stand-in: its bucket decides silently. `None` for the account of a session.
+    /// The bucket of all names of the account, or of a name without one. If it is empty, the attempt fails as with a wrong password. `None` for the account
+    /// of a session.
     all_names: Option<Subject>,
 }
 

@@ -23,7 +23,7 @@ static CONFIRM_EMAIL: Script = Script::allow_oom_after(EMAIL_NOTICE_PRELUDE, inc
 static REMOVE_EMAIL: Script = Script::allow_oom_after(EMAIL_NOTICE_PRELUDE, include_str!("../lua/remove_email.lua"));
 static CANCEL_CHANGE: Script = Script::allow_oom(include_str!("../lua/cancel_email_change.lua"));
 
-/// The id of a message that tells an account of a change; 0 if the account has no confirmed address.
+/// The id of a message that notifies an account of a change; 0 if the account has no confirmed address.
 pub(in super::super) type NoticeId = u64;
 
 fn get_account(id: UserId) -> Cmd {
