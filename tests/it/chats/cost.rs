@@ -53,7 +53,7 @@ async fn no_read_grows_with_chats_or_rows() {
 }
 
 /// The commands that were recorded outside of scripts, as text.
-fn commands(monitor: Monitor, app: &TestApp) -> Vec<String> {
+fn recorded_commands(monitor: Monitor, app: &TestApp) -> Vec<String> {
     let commands = monitor.end_outside_scripts(&app.redis);
     let text = |words: &Vec<Vec<u8>>| words.iter().map(|word| String::from_utf8_lossy(word)).collect::<Vec<_>>().join(" ");
     commands.iter().map(text).collect()
@@ -77,7 +77,7 @@ async fn marking_a_chat_as_seen_takes_four_commands_on_each_tag() {
     let monitor = Monitor::start(&app.redis);
     run_ok(&ada, "MarkChatSeen", json!({ "chatId": chat, "sequence": 3 })).await;
     app.drain().await;
-    let commands = commands(monitor, &app);
+    let commands = recorded_commands(monitor, &app);
     assert_eq!(badge(&ada).await, 0);
     let on = |id: u64| commands.iter().filter(|command| command.contains(&format!("{{{id}}}"))).collect::<Vec<_>>();
     let (of_chat, of_member) = (on(ChatId::from_global(&chat).expect("an id").0), on(ada.user_id().0));
@@ -97,7 +97,7 @@ async fn cursors_of_lists_are_read_before_the_lists() {
         let monitor = Monitor::start(&app.redis);
         let answer = ada.gql(&format!("{{ {field} {{ edges {{ node {{ id }} }} syncCursor }} }}"), json!({})).await;
         assert_eq!(answer.get("errors"), None, "{answer}");
-        let commands = commands(monitor, &app);
+        let commands = recorded_commands(monitor, &app);
         let position = commands.iter().position(|command| command.starts_with("HGET ") && command.ends_with(" last"));
         let list = commands.iter().position(|command| command.contains(&format!(" {key}")));
         assert!(position.is_some() && list.is_some() && position < list, "{field}: {commands:#?}");
