@@ -79,7 +79,7 @@ impl App {
         &self.0.config
     }
 
-    /// Draws a new id. One round trip every ten seconds of use, else none.
+    /// Draws a new id. One round trip every ten seconds of use, and a few more for the first id of a process; otherwise none.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -126,7 +126,7 @@ impl App {
         self.0.worker_wakeup.notify_one();
     }
 
-    /// Completes when [`Self::wake_workers`] was called since the last call.
+    /// Completes when [`Self::wake_workers`] is called, or at once if it was called since this function last completed.
     pub async fn workers_woken(&self) {
         self.0.worker_wakeup.notified().await;
     }

@@ -76,12 +76,12 @@
 //! ## Reads
 //!
 //! 1. [`server`] authenticates the request, [`schema`] validates it and computes its cost, and [`rates`] charges the cost.
-//! 2. The resolvers call the services. Batch loaders ([`base::loader`]) collect the keys of all fields of one level and fetch them in one
-//!    pipeline. On a single server, users, statuses, sessions, the newest statuses of tags and the lookups of the rules of homes come from the
-//!    client-side cache if they are cached ([`db::client_cache`]).
+//! 2. The resolvers call the services. Batch loaders ([`base::loader`]) collect the keys of all fields of one level and fetch them together, usually
+//!    in one pipeline. On a single server, users, statuses, sessions, the newest statuses of tags and the sets that decide whether a home shows an
+//!    entry come from the client-side cache if they are cached ([`db::client_cache`]).
 //! 3. A page of a list is filled in four steps ([`base::page`]): read the ids of a window of the sorted set (one command), hydrate them with
-//!    the loaders, drop what the viewer may not see, and present the rest. If rows were dropped, the next window is read. So a page is
-//!    shorter than requested only at the end of its list.
+//!    the loaders, drop the rows that the viewer may not see, and present the remaining rows. If rows were dropped, the next window is read. So a
+//!    page is shorter than requested only at the end of its list, or after 10,000 dropped rows.
 //!
 //! ## Writes
 //!
@@ -105,24 +105,25 @@
 //!
 //! ## Events
 //!
-//! An event is appended to a log and published by one script ([`events`]): when a status is in all homes that it is pushed to, and when a status
-//! was deleted. Every process subscribes over one connection ([`db::pubsub`]). An index finds the subscriptions that match an
-//! event ([`streaming`]). A process that missed events reads them from the log, and so does a subscription that resumes from a cursor.
+//! Changes of statuses, reposts and chats are events. One script appends an event to a log and publishes it ([`events`]); a new status is published
+//! when it is in all homes that it is pushed to. Every server subscribes over one connection per node ([`db::pubsub`]). An index finds the
+//! subscriptions that match an event ([`streaming`]). A process that missed events reads them from the log, and so does a subscription that resumes
+//! from a cursor.
 //!
 //! ## Keys and ids
 //!
-//! Every key has its owner's id as hash tag, so the same commands work on a single server and on a cluster. Ids are ordered by time and fit
-//! into a double ([`base::ids`]). An id is its own score and its own cursor, and no two members of a sorted set have the same score.
+//! Every key has a hash tag, usually its owner's id, so the same commands work on a single server and on a cluster. Ids are ordered by time and fit
+//! into a double ([`base::ids`]). An id is its own score and its own cursor: in a list that is ordered by ids, no two members have the same score.
 //!
 //! ## Versions of the store
 //!
-//! The store has a version number. A process that does not know the version of a store refuses to use the store. [`cli::migrations`] has the
+//! The store has a version number. A process refuses a store whose version it does not support. [`cli::migrations`] has the
 //! steps from each version to the next. A step works in bounded, repeatable passes and records its position in the version key.
 //!
 //! ## Errors
 //!
 //! Mistakes in the input of a mutation are rows of `userErrors`. All other failures are GraphQL errors with a stable code
-//! ([`base::error`]). No reply of Redis reaches a client.
+//! ([`base::error`]). No error text of Redis reaches a client.
 
 pub mod app;
 pub mod base;

@@ -45,7 +45,7 @@ pub enum ChosenAudience {
 }
 
 impl ChosenAudience {
-    /// An audience that cannot be read, by damage or since a newer version wrote it: nobody is on this list, so only the author sees the status.
+    /// Stands for a stored audience that is corrupt or was written by a newer version: this list does not exist, so only the author sees the status.
     pub const UNREADABLE: Self = Self::List(UserListId(0));
 
     /// The kind.
@@ -66,7 +66,7 @@ impl ChosenAudience {
         }
     }
 
-    /// The audience of this kind; `None` for the kind `List` without an id, and for another kind with one.
+    /// The audience of this kind; `None` for the kind `List` without an id, and for another kind with an id.
     pub const fn of(kind: AudienceKind, list: Option<UserListId>) -> Option<Self> {
         match (kind, list) {
             (AudienceKind::Public, None) => Some(Self::Public),
@@ -83,8 +83,8 @@ impl ChosenAudience {
         Self::of(kind.map_or(Some(AudienceKind::Public), AudienceKind::from_name)?, list)
     }
 
-    /// Whether everyone who can see a status with the audience `other` can see it with this one. `Public` does not include a list: `Public` of a
-    /// private account shows a status to followers and friends only, and a member of a list need not be one.
+    /// Whether everyone who can see a status with the audience `other` can see it with this audience. `Public` does not include a list: `Public` of a
+    /// private account shows a status to followers and friends only, and a member of a list may be neither a follower nor a friend.
     pub fn includes(self, other: Self) -> bool {
         self == other || self == Self::Public && other.list().is_none() || (self, other) == (Self::Followers, Self::Friends)
     }

@@ -1,7 +1,7 @@
 //! Types that all audits share: findings, keys and their expiry. Each domain's `audit.rs` checks its own invariants; [`crate::cli::fsck`] runs all
 //! of them over the store.
 //!
-//! An audit only reads, and runs while servers write: data younger than [`LEASE`] may be incomplete and is not reported.
+//! An audit only reads, and runs while servers write: data younger than [`GRACE_PERIOD`] may be incomplete and is not reported.
 
 mod remedy;
 
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Write};
 
 /// Data younger than this is not reported as an orphan: its writer may not have finished.
-pub const LEASE: Millis = 60_000;
+pub const GRACE_PERIOD: Millis = 60_000;
 
 /// After this many findings, the rest of a key is skipped.
 const MAX_FINDINGS_PER_KEY: usize = 100;

@@ -21,14 +21,14 @@ pub enum ChatEvent {
     Deleted(u64),
     /// The reactions to a text have changed.
     Reacted(u64),
-    /// A member has seen more, or more was delivered to it.
+    /// A member has seen more rows, or more rows were delivered to the member.
     PositionsChanged {
         /// The member.
         member: UserId,
-        /// Whether it has seen more.
+        /// Whether the member has seen more rows; otherwise only its delivery position has changed.
         has_seen: bool,
     },
-    /// An account has changed the chat for itself, or has received it as a request.
+    /// The chat has changed for one account only: for example, the account has changed its settings of the chat, or has received it as a request.
     Changed(UserId),
     /// A group was created with its members.
     Created,
@@ -38,7 +38,7 @@ pub enum ChatEvent {
         member: UserId,
         /// The row; of the last member, the number that its row would have.
         row: u64,
-        /// The account that has ended it: another if the member was removed.
+        /// The account that has ended the membership: another account if the member was removed.
         by: UserId,
         /// When, in ms.
         at: Millis,
@@ -50,7 +50,7 @@ pub enum ChatEvent {
 }
 
 impl ChatEvent {
-    /// The kind in the log, and the content. Rows are written as text, which the script reads.
+    /// The kind in the log, and the content. The content of rows is a text, as `append_chat_rows.lua` of the event log writes and reads it.
     pub fn encode(self) -> (&'static str, Vec<u8>) {
         match self {
             Self::Rows { from, to } => ("c", format!("{from} {to}").into_bytes()),

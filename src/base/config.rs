@@ -1,4 +1,4 @@
-//! The settings and their defaults. Each is an option of the command line (`cli`) and a `WAXWING_…` variable.
+//! The settings and their defaults. Most are options of the command line (`cli`) and `WAXWING_…` variables.
 
 use crate::base::clock::{DAY, MINUTE, Millis};
 use crate::base::jwt::JwtConfig;

@@ -27,8 +27,8 @@ impl Day {
 
     /// Parses the form of RFC 3339; `None` for any other text, and for a day that the calendar does not have.
     pub fn parse(text: &str) -> Option<Self> {
-        let is_digit = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
-        let has_form = text.len() == 10 && text.bytes().enumerate().all(is_digit);
+        let is_expected = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
+        let has_form = text.len() == 10 && text.bytes().enumerate().all(is_expected);
         has_form.then(|| text.parse().ok().map(Self))?
     }
 

@@ -12,10 +12,10 @@ pub enum Error {
     /// An invalid argument: a forged cursor, a page size of 0, something that is no id.
     #[error("{0}")]
     BadUserInput(String),
-    /// The request needs a session.
+    /// The operation needs a viewer, or a server key, and the request has none.
     #[error("Log in first: this requires a session.")]
     Unauthenticated,
-    /// The token of the request belongs to no live session.
+    /// The credential of the request is refused: a token of no live session, a JSON Web Token that is not accepted, or an unknown server key.
     #[error("Invalid access token, or its session has ended. Log in again.")]
     InvalidToken,
     /// The credential of the request does not permit this.
@@ -50,7 +50,7 @@ pub enum Error {
         /// The maximum size in bytes.
         max: usize,
     },
-    /// Too many concurrent requests of a kind. Nothing was changed.
+    /// Too many concurrent requests of a kind, a full journal, or too many concurrent changes of the same data. Nothing was changed.
     #[error("The server is overloaded. Try again in a second.")]
     Overloaded,
     /// A defect of the server. The cause is logged once and never shown.

@@ -1,7 +1,7 @@
 //! Batch loaders: fetch the keys of all fields of one level together, and cache the values for the request.
 //!
 //! Built on the `dataloader` crate, which waits inside the request's own task. After one yield every resolver of a level has added its key, and the
-//! first resolver that wakes fetches all keys with one pipeline. A value in the client-side cache is returned without a batch, unless the request has
+//! first resolver that wakes fetches all keys together. A value in the client-side cache is returned without a batch, unless the request has
 //! already fetched its key: within a request, a later read never returns an older value.
 
 use crate::base::error::Error;
@@ -32,7 +32,7 @@ pub trait Fetch: Send + Sync + 'static {
         0
     }
 
-    /// Fetches the values of `keys` in order. One round trip.
+    /// Fetches the values of `keys` in order. Usually one pipeline.
     fn fetch(&self, keys: &[Self::Key]) -> impl Future<Output = Result<Vec<Self::Value>, Error>> + Send;
 }
 
@@ -49,7 +49,7 @@ struct FetchState<F: Fetch> {
     fetch: F,
     /// The keys that were fetched or are being fetched.
     fetched: Mutex<HashSet<F::Key>>,
-    /// Counts the loaded bytes.
+    /// Counts the fetched bytes; `None` if they are not counted.
     size: Option<Arc<ResponseSize>>,
 }
 
@@ -73,7 +73,8 @@ impl<F: Fetch> Loader<F> {
         Self::of(fetch, None)
     }
 
-    /// An empty loader that adds the bytes of its values to `size`, and fails when their limit is exceeded.
+    /// An empty loader that adds the bytes of fetched values to `size`, and fails when their limit is exceeded. Values from the client-side cache are
+    /// not counted.
     pub fn with_response_size(fetch: F, size: &Arc<ResponseSize>) -> Self {
         Self::of(fetch, Some(size.clone()))
     }
@@ -92,7 +93,7 @@ impl<F: Fetch> Loader<F> {
         self.batches.get_or_init(begin)
     }
 
-    /// The values of `keys` from the client-side cache; `None` if one is not cached, or if this loader has fetched one.
+    /// The values of `keys` from the client-side cache; `None` if a key is not cached, or if this loader has already fetched one of the keys.
     fn get_cached(&self, keys: &[F::Key]) -> Option<Vec<F::Value>> {
         let is_fresh = || {
             let fetched = self.state.fetched.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +105,7 @@ impl<F: Fetch> Loader<F> {
     /// Loads one value.
     ///
     /// # Errors
-    /// The errors of the fetch, shared by its batch.
+    /// The errors of the fetch, shared by its batch; `RESPONSE_TOO_LARGE` if the batch exceeds the limit of loaded bytes.
     pub async fn load(&self, key: F::Key) -> Result<F::Value, Error> {
         if let Some(value) = self.get_cached(std::slice::from_ref(&key)).and_then(|mut values| values.pop()) {
             return Ok(value);

@@ -11,7 +11,7 @@ use std::str::FromStr;
 pub struct MailConfig {
     /// Where messages go.
     pub transport: MailTransport,
-    /// The sender, such as `Waxwing <waxwing@social.example>`; `None` for one on localhost.
+    /// The sender, such as `Waxwing <waxwing@social.example>`; `None` for an address on localhost.
     pub from: Option<String>,
     /// A folder with templates that replace the defaults.
     pub templates: Option<PathBuf>,
@@ -119,11 +119,11 @@ named_enum! {
         ConfirmEmail = "confirm-email",
         /// To a confirmed address that somebody else has given as theirs.
         EmailInUse = "email-in-use",
-        /// To the confirmed address: another one was requested.
+        /// To the confirmed address: another address was requested.
         EmailChangeRequested = "email-change-requested",
-        /// To the address before: another one was confirmed.
+        /// To the previous address: another address was confirmed.
         EmailChanged = "email-changed",
-        /// To the address before: it was removed.
+        /// To the previous address: it was removed.
         EmailRemoved = "email-removed",
         /// The link that resets a password.
         ResetPassword = "reset-password",

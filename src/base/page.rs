@@ -1,9 +1,10 @@
 //! Relay connections over lists that are ordered by position, newest first: arguments, cursors, and filling pages.
 //!
-//! Every list is a sorted set whose scores are unique ids (of a status, a follow, a like). So a position names exactly one row, and paging neither
-//! repeats nor skips rows while others write. A page is filled in four steps: read rows (ids), hydrate them (loaders), drop what the viewer may not
-//! see, and present the rest. If rows were dropped, the next window is read, so a page is shorter than requested only at the end of the list, or
-//! after 10,000 dropped rows: the cursor at the end of such a page is where the next one continues.
+//! Most lists are sorted sets whose scores are unique ids (of a status, a follow, a like); other lists have wider positions, which are unique too
+//! ([`ListPosition`]). So a position names exactly one row, and paging neither repeats nor skips rows while other rows are written. A page is filled
+//! in four steps: read rows (ids), hydrate them (loaders), drop the rows that the viewer may not see, and present the remaining rows. If rows were
+//! dropped, the next window is read, so a page is shorter than requested only at the end of the list, or after 10,000 dropped rows: the next page
+//! continues from the cursor at the end of such a page.
 //! `pageInfo` is correct in both directions, as the Relay specification of cursor connections requires.
 
 mod scan;
@@ -231,7 +232,7 @@ pub trait PageSource<P = u64>: Sync {
     /// The item of a visible row.
     type Item: Send;
 
-    /// Reads the rows of each window, in the window's order. One round trip for all.
+    /// Reads the rows of each window, in the window's order. Usually one round trip for all windows.
     fn read_rows(&self, windows: &[Window<P>]) -> impl Future<Output = Result<Vec<Vec<Row<P>>>, Error>> + Send;
 
     /// The number of rows that the first window should have in addition to the `needed` rows of the page, so that a page whose source drops rows is full
@@ -240,7 +241,7 @@ pub trait PageSource<P = u64>: Sync {
         0
     }
 
-    /// Whether many rows may be dropped. Called after the first window was read.
+    /// Whether many rows may be dropped. Called after each read of windows.
     fn drops_rows(&self) -> bool {
         false
     }
@@ -254,9 +255,9 @@ pub trait PageSource<P = u64>: Sync {
 pub struct Page<T, P = u64> {
     /// The items with their positions.
     pub items: Vec<(P, T)>,
-    /// Whether there is a visible older item.
+    /// Whether there is a visible older item, or the search for one ended after 10,000 dropped rows.
     pub has_next: bool,
-    /// Whether there is a visible newer item.
+    /// Whether there is a visible newer item, or the search for one ended after 10,000 dropped rows.
     pub has_previous: bool,
     /// The position of the last row that was read, if a page of `last` ended after 10,000 dropped rows: the next page continues from there. `None`
     /// otherwise: the next page continues from the first item.

@@ -163,8 +163,8 @@ limits! {
     /// Failed log-ins from one address, over all accounts: three times the quota of one account and address. Also with a server key: a key permits no
     /// more guesses than its address.
     LogInsFromAddress = "log-ins-from-address" by Address, 30 / 15 * MINUTE;
-    /// Failed log-ins of one account over all addresses, except from known devices. One address fails at most 40 times an hour, so five addresses
-    /// together never empty this bucket. All addresses together have at most 4,800 guesses a day.
+    /// Failed log-ins of one account over all addresses, except from known devices. One address can fail ten times at once, and 40 times an hour on
+    /// average, so five addresses together never empty this bucket. All addresses together have 200 guesses at once, and 4,800 a day on average.
     LogInsOfAccount = "log-ins-of-account" by Login, 200 / HOUR;
     /// Failed log-ins on a device that has logged in to the account before, and wrong passwords at the deletion of the account and at changes
     /// of its password or login, which count per session. Nobody else can use up these tokens.
@@ -204,14 +204,14 @@ limits! {
     /// are removed or leave. A client marks messages as seen once a second.
     ChatSettings = "chat-settings" by Account, 3_000 / HOUR;
     /// Ad requests and clicks of an address, which may be a publisher's server that requests ads for all of its visitors. 10,000 a second are more
-    /// than a server decides, so only what would block other clients is refused.
+    /// than a server decides, so only requests that would block other clients are refused.
     Ads = "ads" by Address, 100_000 / 10 * SECOND;
     /// Messages with a link that are requested for a mail address, and those that an account requests. An address is charged alike whether or not an account
     /// has it.
     Mails = "mails" by Mail, 3 / HOUR;
     /// Messages with a link that are requested from one address of clients, over all mail addresses. A server key is not charged.
     MailsFromAddress = "mails-from-address" by Address, 10 / HOUR;
-    /// Requests with a server key that act for no account, each by its cost, as of [`Self::Requests`]: twice as many, since one backend serves many people.
+    /// Requests with a server key that act for no account, each by its cost, as of [`Self::Requests`]: twice that quota, since a backend serves many users.
     Keys = "keys" by ServerKey, 5_000_000 / 5 * SECOND;
     /// Changes of campaigns, ads and websites together: a large campaign set up by a program, with several changes of its bids.
     Campaigns = "campaigns" by Account, 1_000 / HOUR;

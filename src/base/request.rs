@@ -64,7 +64,7 @@ pub struct Loaders {
     pub logins: Loader<LoginFetcher>,
     /// Statuses, with the viewer's likes.
     pub statuses: Loader<StatusFetcher>,
-    /// Whether the viewer has bookmarked statuses that were loaded without their bookmarks.
+    /// Whether the viewer has bookmarked statuses, for statuses that were loaded without this information.
     pub bookmarks: Loader<BookmarkFetcher>,
     /// Whether the viewer has reposted statuses.
     pub reposts: Loader<RepostFetcher>,
@@ -74,13 +74,13 @@ pub struct Loaders {
     pub pins: Loader<PinFetcher>,
     /// The newest rows of profiles.
     pub profile_rows: Loader<ProfileRowFetcher>,
-    /// The relation between the viewer and an account.
+    /// Whether the viewer follows an account, and whether the account follows the viewer.
     pub relations: Loader<RelationFetcher>,
     /// Whether the viewer's home shows the reposts of an account.
     pub repost_choices: Loader<RepostChoiceFetcher>,
-    /// The follow requests between the viewer and an account.
+    /// The pending follow requests between the viewer and an account.
     pub requests: Loader<RequestFetcher>,
-    /// The relationship of the viewer and an account.
+    /// The mute, the blocks, the follow and the friendship of the viewer and an account, as the visibility policy needs them.
     pub relationships: Loader<RelationshipFetcher>,
     /// Whether an account blocks another.
     pub blocks: Loader<BlockFetcher>,
@@ -98,7 +98,7 @@ pub struct Loaders {
     pub lists: Loader<ListFetcher>,
     /// The tags of the viewer's lists.
     pub list_tags: Loader<ListTagFetcher>,
-    /// The numbers of statuses of tags.
+    /// How many statuses have a tag.
     pub tag_counts: Loader<TagCountFetcher>,
     /// The end of the log of events.
     pub log_end: Loader<LogEndFetcher>,
@@ -118,13 +118,13 @@ pub struct Loaders {
     pub chat_members: Loader<ChatMemberFetcher>,
     /// The accounts that have texts in groups.
     pub chat_writers: Loader<ChatWriterFetcher>,
-    /// The numbers of texts of authors in groups.
+    /// How many texts authors have in ranges of rows of groups.
     pub author_texts: Loader<AuthorTextFetcher>,
     /// Records rows of chats as delivered.
     pub delivered_rows: Loader<DeliveryFetcher>,
-    /// The numbers of chats of accounts, and their settings.
+    /// How many chats accounts have, and the chat settings of accounts.
     pub chat_receivers: Loader<ChatReceiverFetcher>,
-    /// The numbers of texts in ranges of rows.
+    /// The sequence numbers of the texts in ranges of rows of chats.
     pub text_numbers: Loader<TextNumberFetcher>,
     /// Comments, with the viewer's votes.
     pub comments: Loader<CommentFetcher>,
@@ -173,7 +173,7 @@ impl Request {
         Self::with_barrier(app, since, viewer, user_agent, address)
     }
 
-    /// A request that began at `since`, before its session was read: the reply with the session may pass the barrier.
+    /// A request that began at `since`, before its session was read: after the reply with the session, the request can use the client-side cache.
     pub fn with_barrier(
         app: App,
         since: ReadBarrier,

@@ -3,7 +3,7 @@
 use crate::base::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The bound of loaded bytes, as a multiple of the bound of the response: loaded data need not be selected.
+/// The bound of loaded bytes, as a multiple of the bound of the response: the response need not contain all loaded data.
 const MAX_LOADED_FACTOR: usize = 4;
 
 /// The size of a response in bytes of JSON, and of the data loaded for it.

@@ -7,9 +7,9 @@ named_enum! {
     pub enum Scope {
         /// Creates, updates and removes the accounts of the other system, and ends their sessions.
         Users = "users",
-        /// Begins sessions of these accounts, and sends requests for them.
+        /// Begins sessions of accounts of the other system, and sends requests for these accounts.
         Act = "act",
-        /// Reserved: gives nothing yet.
+        /// Reserved: permits nothing yet.
         Moderate = "moderate",
     }
 }

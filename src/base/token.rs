@@ -1,4 +1,4 @@
-//! Random tokens, and the digests under which Redis has tokens and other texts that it must not show.
+//! Random tokens, and the digests that are stored in Redis instead of tokens and other secret texts.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -22,7 +22,7 @@ pub fn is_https_url(text: &str) -> bool {
     !has_user && Url::parse(text).is_ok_and(|url| url.scheme() == "https" && url.has_host())
 }
 
-/// Removes the scheme of a URL, in any case; `None` if the scheme is not one of `schemes`.
+/// Removes the scheme of a URL, ignoring case; `None` if the scheme is not one of `schemes`.
 fn strip_scheme<'a>(text: &'a str, schemes: &[&str]) -> Option<&'a str> {
     let strip =
         |scheme: &&str| text.get(..scheme.len()).filter(|it| it.eq_ignore_ascii_case(scheme)).map(|_| &text[scheme.len()..]);

@@ -21,7 +21,7 @@ pub enum Credential {
     Session {
         /// The session, whose id contains its start.
         id: SessionId,
-        /// The session's digest, which is its key in the store. The token itself is not stored.
+        /// The digest of the session's token: the hash tag of the session's key. The token itself is not stored.
         digest: String,
     },
     /// A server key, which names the account by its id in another system.

@@ -59,40 +59,40 @@ pub(super) struct EdgeOptions {
     #[arg(long, value_name = "HOSTS", env = "WAXWING_ALLOWED_HOSTS", value_delimiter = ',')]
     allowed_hosts: Vec<HostName>,
     /// The number of GraphQL requests that run at once; one more is refused with OVERLOADED. Default: 64 per core, at least 96.
-    #[arg(long, value_name = "N", env = "WAXWING_MAX_REQUESTS", value_parser = at_least(1, 1_000_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_REQUESTS", value_parser = in_range(1, 1_000_000))]
     max_requests: Option<usize>,
     /// The number of connections at once. For one more, an idle one is closed; if there is none, the new one waits.
-    #[arg(long, value_name = "N", env = "WAXWING_MAX_CONNECTIONS", default_value_t = 10_000, value_parser = at_least(1, 1_000_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_CONNECTIONS", default_value_t = 10_000, value_parser = in_range(1, 1_000_000))]
     max_connections: usize,
     /// The number of connections of an address at once on this server, except for --trusted-proxies. For one more, an idle one of the same
     /// address is closed; if there is none, the new one is refused with 429. Default: a twentieth of --max-connections, at least 16.
-    #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_CONNECTIONS", value_parser = at_least(1, 1_000_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_CONNECTIONS", value_parser = in_range(1, 1_000_000))]
     address_connections: Option<usize>,
     /// A new connection that has sent nothing for this many seconds is closed.
     #[arg(long, value_name = "SECONDS", env = "WAXWING_FIRST_BYTE_TIMEOUT", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=600))]
     first_byte_timeout: u64,
     /// The number of sockets of an account at once on this server; one more is closed with 4429.
-    #[arg(long, value_name = "N", env = "WAXWING_ACCOUNT_SOCKETS", default_value_t = 10, value_parser = at_least(1, 1_000_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_ACCOUNT_SOCKETS", default_value_t = 10, value_parser = in_range(1, 1_000_000))]
     account_sockets: usize,
     /// The number of sockets without a session of an address at once on this server; one more is refused.
-    #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_SOCKETS", default_value_t = 100, value_parser = at_least(1, 1_000_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_SOCKETS", default_value_t = 100, value_parser = in_range(1, 1_000_000))]
     address_sockets: usize,
     /// The number of event streams of an account, or of an address without a session, at once on this server; one more is refused.
-    #[arg(long, value_name = "N", env = "WAXWING_EVENT_STREAMS", default_value_t = 100, value_parser = at_least(1, 1_000_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_EVENT_STREAMS", default_value_t = 100, value_parser = in_range(1, 1_000_000))]
     event_streams: usize,
     /// The number of entries of all live filters of an account, or of an address without a session, at once on this server. A login, a phrase or a
     /// sample is one entry, a box is 32. A subscription that exceeds it is refused.
-    #[arg(long, value_name = "N", env = "WAXWING_LIVE_FILTER_ENTRIES", default_value_t = Config::default().filter_entries, value_parser = at_least(1, 100_000_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_LIVE_FILTER_ENTRIES", default_value_t = Config::default().filter_entries, value_parser = in_range(1, 100_000_000))]
     live_filter_entries: usize,
     /// The number of operations at once on a socket, or on a shared event stream; one more is refused.
-    #[arg(long, value_name = "N", env = "WAXWING_MAX_SUBSCRIPTIONS", default_value_t = 128, value_parser = at_least(1, 10_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_SUBSCRIPTIONS", default_value_t = 128, value_parser = in_range(1, 10_000))]
     max_subscriptions: usize,
     /// The number of bytes of responses that may wait for clients at one address, on this server. Beyond it, requests are refused with
     /// UNREAD_RESPONSES.
-    #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_UNREAD_BYTES", default_value_t = EdgeConfig::default().address_unread_bytes, value_parser = at_least(1 << 16, 1 << 40))]
+    #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_UNREAD_BYTES", default_value_t = EdgeConfig::default().address_unread_bytes, value_parser = in_range(1 << 16, 1 << 40))]
     address_unread_bytes: usize,
     /// The number of bytes of responses that may wait for all clients of this server. Beyond it, the address with the most is disconnected.
-    #[arg(long, value_name = "N", env = "WAXWING_UNREAD_BYTES", default_value_t = EdgeConfig::default().unread_bytes, value_parser = at_least(1 << 20, 1 << 40))]
+    #[arg(long, value_name = "N", env = "WAXWING_UNREAD_BYTES", default_value_t = EdgeConfig::default().unread_bytes, value_parser = in_range(1 << 20, 1 << 40))]
     unread_bytes: usize,
     /// The number of bytes per second that a client has to read while a response waits for it, over 30 seconds (10 on sockets and event
     /// streams). A slower client is disconnected. With 0, any progress is enough.
@@ -106,7 +106,7 @@ pub(super) struct EdgeOptions {
     body_rate: u32,
 }
 
-fn at_least(min: u64, max: u64) -> RangedU64ValueParser<usize> {
+fn in_range(min: u64, max: u64) -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(min..=max)
 }
 
@@ -115,31 +115,31 @@ fn at_least(min: u64, max: u64) -> RangedU64ValueParser<usize> {
 #[command(next_help_heading = "Documents")]
 pub(super) struct DocumentOptions {
     /// The maximum length of a document, in bytes.
-    #[arg(long, value_name = "N", env = "WAXWING_MAX_DOCUMENT_BYTES", default_value_t = DocumentLimits::default().bytes, value_parser = at_least(256, 1 << 20))]
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_DOCUMENT_BYTES", default_value_t = DocumentLimits::default().bytes, value_parser = in_range(256, 1 << 20))]
     max_document_bytes: usize,
     /// The maximum number of tokens of a document: punctuators, names, numbers and strings.
-    #[arg(long, value_name = "N", env = "WAXWING_MAX_TOKENS", default_value_t = DocumentLimits::default().tokens, value_parser = at_least(50, 100_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_TOKENS", default_value_t = DocumentLimits::default().tokens, value_parser = in_range(50, 100_000))]
     max_tokens: usize,
     /// The maximum number of aliases of a document.
-    #[arg(long, value_name = "N", env = "WAXWING_MAX_ALIASES", default_value_t = DocumentLimits::default().aliases, value_parser = at_least(0, 10_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_ALIASES", default_value_t = DocumentLimits::default().aliases, value_parser = in_range(0, 10_000))]
     max_aliases: usize,
     /// The maximum number of directives of a document.
-    #[arg(long, value_name = "N", env = "WAXWING_MAX_DIRECTIVES", default_value_t = DocumentLimits::default().directives, value_parser = at_least(0, 10_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_DIRECTIVES", default_value_t = DocumentLimits::default().directives, value_parser = in_range(0, 10_000))]
     max_directives: usize,
     /// The maximum number of fields at the root of an operation.
-    #[arg(long, value_name = "N", env = "WAXWING_MAX_ROOT_FIELDS", default_value_t = DocumentLimits::default().root_fields, value_parser = at_least(1, 10_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_ROOT_FIELDS", default_value_t = DocumentLimits::default().root_fields, value_parser = in_range(1, 10_000))]
     max_root_fields: usize,
     /// The maximum number of fields of a document, with fragments expanded.
-    #[arg(long, value_name = "N", env = "WAXWING_MAX_FIELDS", default_value_t = DocumentLimits::default().fields, value_parser = at_least(1, 100_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_FIELDS", default_value_t = DocumentLimits::default().fields, value_parser = in_range(1, 100_000))]
     max_fields: usize,
     /// The maximum depth of fields; introspection needs 15.
-    #[arg(long, value_name = "N", env = "WAXWING_MAX_DEPTH", default_value_t = DocumentLimits::default().depth, value_parser = at_least(1, 32))]
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_DEPTH", default_value_t = DocumentLimits::default().depth, value_parser = in_range(1, 32))]
     max_depth: usize,
     /// The maximum cost of an operation: the number of fields that its response could have. A first screen of thirty entries costs some 600.
-    #[arg(long, value_name = "N", env = "WAXWING_MAX_COST", default_value_t = DocumentLimits::default().cost, value_parser = at_least(1, 10_000_000))]
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_COST", default_value_t = DocumentLimits::default().cost, value_parser = in_range(1, 10_000_000))]
     max_cost: usize,
     /// The maximum length of a response, in bytes. A longer one is stopped while it is produced, with RESPONSE_TOO_LARGE.
-    #[arg(long, value_name = "N", env = "WAXWING_MAX_RESPONSE_BYTES", default_value_t = Config::default().response_bytes, value_parser = at_least(1 << 16, 1 << 30))]
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_RESPONSE_BYTES", default_value_t = Config::default().response_bytes, value_parser = in_range(1 << 16, 1 << 30))]
     max_response_bytes: usize,
 }
 

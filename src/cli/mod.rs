@@ -112,7 +112,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
 }
 
 impl Cli {
-    /// Problems of options that are well-formed, but with which the command cannot start. Opens nothing.
+    /// Problems of options that are well-formed, but with which the command cannot start. Reads files that the options name; opens no connection.
     fn problems(&self) -> Vec<String> {
         match &self.command {
             Command::Serve(options) => options.problems(),

@@ -182,7 +182,7 @@ fn positive() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..=1_000_000_000)
 }
 
-/// Parses a network, or an address as a network of one.
+/// Parses a network, or an address as a network of one address.
 fn network(text: &str) -> Result<IpNet, String> {
     let text = text.trim();
     let address = || text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));

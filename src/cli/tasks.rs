@@ -13,7 +13,7 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// The maximum number of entries of each queue that are listed.
+/// The maximum number of entries of each queue and shard that are listed.
 const MAX_LISTED: usize = 50;
 
 #[derive(Args)]

@@ -1,4 +1,4 @@
-//! The workers claim due entries of the journal and complete them. Every process has one; several can run at once.
+//! A worker claims due entries of the journal and completes them. Each server and each `waxwing worker` runs one; several can run at once.
 
 mod mail;
 
@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Maximum number of entries of each queue that a process runs concurrently.
 const CONCURRENCY: [(Queue, usize); 3] = [(Queue::Short, 8), (Queue::Long, 2), (Queue::Mail, 16)];
-/// Maximum number of passes over an entry before it is requeued after the others.
+/// Maximum number of passes over an entry before it is requeued after the other entries.
 const MAX_PASSES: usize = 16;
 /// The interval at which a process polls for due work.
 const POLL: Duration = Duration::from_secs(1);
@@ -97,7 +97,7 @@ async fn sweep(app: &App, last_sweep: &mut Option<Instant>) -> bool {
 }
 
 /// Applies the option `--star-followers` if it has changed: the number of followers from which on an author's statuses are merged when a home is read,
-/// and not pushed. `false` while the storage is unavailable.
+/// and not pushed. Returns `false` after an error.
 async fn apply_fanout_threshold(app: &App) -> bool {
     let result = timelines::apply_mode_threshold(app).await;
     if let Err(error) = &result {
@@ -107,7 +107,7 @@ async fn apply_fanout_threshold(app: &App) -> bool {
 }
 
 /// Runs periodic work, unless `last_run` is less than `interval` ago. `name` is the name of the work in log messages. Returns whether the work found
-/// anything to do; then there may be more, and the next call runs it again at once.
+/// anything to do; then more may be due, so `last_run` is not set, and the next call runs the work again.
 async fn run_if_due(
     last_run: &mut Option<Instant>,
     interval: Duration,
@@ -126,7 +126,7 @@ async fn run_if_due(
     false
 }
 
-/// Claims at most as many due entries as there are permits, and starts a task for each. Returns whether an entry was claimed.
+/// Claims due entries, and starts a task for each, up to the number of free permits. Returns whether a task was started.
 async fn claim(app: &App, queue: Queue, permits: &Arc<Semaphore>) -> bool {
     let free = permits.available_permits();
     if free == 0 {
@@ -139,8 +139,8 @@ async fn claim(app: &App, queue: Queue, permits: &Arc<Semaphore>) -> bool {
             return false;
         }
     };
-    // Each shard may return as many entries as a quarter of the permits. Entries beyond the permits are unclaimed, so that another worker or a later
-    // poll claims them.
+    // Each shard may return as many entries as a quarter of the free permits. Entries beyond the permits are unclaimed, so that another worker or a
+    // later poll claims them.
     let excess = claimed.split_off(claimed.len().min(free));
     let has_claimed = !claimed.is_empty();
     for entry in claimed {
@@ -162,7 +162,7 @@ async fn claim(app: &App, queue: Queue, permits: &Arc<Semaphore>) -> bool {
 /// Runs all due work until no work is due. For tests, and for commands that need every entry of the journal to be complete.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; internal if stored data, such as an entry of the journal, cannot be decoded.
 pub async fn drain(app: &App) -> Result<(), Error> {
     loop {
         app.drain().await;

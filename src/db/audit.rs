@@ -4,7 +4,7 @@ use super::audit_reader::AuditReader;
 use super::demo_data::{IMPORTED, LOADED, LOADING};
 use super::keys::{self, KeyKind};
 use super::settings::STAR_FOLLOWERS;
-use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
+use crate::base::audit::{self, Expiry, Findings, GRACE_PERIOD, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::source::WORKERS;
 use redis::cmd;
@@ -52,7 +52,7 @@ async fn check_worker(reader: &AuditReader, entry: &KeyInfo, number: u64, found:
         let held: Option<String> = held.read(&entry.key.as_str());
         if held.as_deref().and_then(audit::number).is_none() {
             // The former owner of this number has no reservation beyond this time: it reserves ten seconds at a time.
-            let until = (reader.now() + LEASE).to_string();
+            let until = (reader.now() + GRACE_PERIOD).to_string();
             let remedy = Remedy::SetText { key: entry.key.clone(), found: held.unwrap_or_default(), value: until };
             found.add_repairable(&entry.key, "is not a time in ms", [remedy]);
         }

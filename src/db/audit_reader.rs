@@ -2,7 +2,7 @@
 
 use super::script::{Call, Script};
 use super::{Db, ranges};
-use crate::base::audit::{self, Findings, KeyInfo, LEASE, Remedy};
+use crate::base::audit::{self, Findings, GRACE_PERIOD, KeyInfo, Remedy};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, source};
@@ -74,7 +74,7 @@ impl AuditReader {
 
     /// Whether the object of this id is too young to be reported.
     pub const fn is_young(&self, id: u64) -> bool {
-        self.now.saturating_sub(source::time_of(id)) < LEASE
+        self.now.saturating_sub(source::time_of(id)) < GRACE_PERIOD
     }
 
     /// The existing keys of `keys` with their types and times to live; a key that the Redis user may not read counts as existing. One pipeline.
@@ -159,7 +159,7 @@ impl AuditReader {
         Ok(keys.iter().map(|key| (key.clone(), text(key))).collect())
     }
 
-    /// Scans lists in pages; `visit` gets each element as its key and its text.
+    /// Scans lists in pages; `visit` gets the key of the list and the text of each element.
     ///
     /// # Errors
     /// As [`Db::read_many`].
@@ -178,7 +178,7 @@ impl AuditReader {
         Ok(())
     }
 
-    /// Scans streams in pages; `visit` gets each entry as its key and its fields as text.
+    /// Scans streams in pages; `visit` gets the key of the stream and the fields of each entry as text.
     ///
     /// # Errors
     /// As [`Db::read_many`].
@@ -278,7 +278,7 @@ impl<T: Copy> SetScan<T> {
         Self { is_other, ..self }
     }
 
-    /// The next window of every set that has one; none at the end. Reports members and scores that are not ids, and duplicate scores.
+    /// The next window of every set that has one; an empty list at the end. Reports members and scores that are not ids, and duplicate scores.
     ///
     /// # Errors
     /// As [`Db::read_many`].

@@ -33,8 +33,8 @@ impl Db {
         self.read_cached_by(barrier, keys, (|key| redis::cmd("HGETALL").arg(key).take(), decode), extra_commands).await
     }
 
-    /// Reads the value of each key with a command and decodes it: from the cache, and the rest from Redis; `None` for missing keys. Also runs the commands
-    /// that `extra_commands` makes of the cached values. One pipeline for everything that must be read, or none.
+    /// Returns the decoded value of each key, from the cache, or else read with a command; `None` for a missing key. Also runs the commands that
+    /// `extra_commands` makes of the cached values, and returns their replies. One pipeline; no round trip if there is no command.
     ///
     /// # Errors
     /// As [`Self::read_many`], and those of decoding.
@@ -55,14 +55,14 @@ impl Db {
         let mut commands: Vec<Cmd> = missing.iter().map(|at| command(&keys[*at])).collect();
         commands.extend(extra_commands(&found));
         let mut replies = self.read_many(commands).await?;
-        let others = replies.split_off(missing.len());
+        let extra_replies = replies.split_off(missing.len());
         for ((at, version), reply) in missing.into_iter().zip(versions).zip(replies) {
             found[at] = decode(reply)?.map(Arc::new);
             if let (Some(client_cache), Some(version), Some(value)) = (client_cache, version, &found[at]) {
                 client_cache.insert(&keys[at], version, value.clone());
             }
         }
-        Ok((found, others))
+        Ok((found, extra_replies))
     }
 
     /// Whether values are cached.
@@ -99,15 +99,15 @@ impl Db {
             }
             // Lets concurrent tasks of the request send their commands first.
             tokio::task::yield_now().await;
-            // The pending request may belong to a client that does not poll it: after a timeout, this one sends its own command.
+            // The pending request may belong to a future that is not polled: after a timeout, this read sends its own command.
             let _ = tokio::time::timeout(BARRIER_TIMEOUT, client_cache.wait_until_passed(barrier, self.topology.link())).await;
         }
         client_cache.has_passed(barrier).then_some(client_cache)
     }
 
     /// Returns a cached value that is derived from several keys; `name` identifies it and is not a key. If `fits` rejects the cached value, `read` computes
-    /// a new one, which is cached. No write invalidates the value, so `fits` compares it with a version that is read from Redis. `None` without
-    /// a cache, since a version can be lost with the connection to a Redis that restarts, or with a primary of a cluster.
+    /// a new one, which is cached. No write invalidates the value, so `fits` compares it with a version that is read from Redis. `None` if
+    /// there is no cache. The cache is cleared when a connection ends: a Redis that restarts may have lost a version, and assign it to other data.
     ///
     /// # Errors
     /// Those of `read`.
@@ -128,7 +128,7 @@ impl Db {
         Ok(Some(value))
     }
 
-    /// The version of a key, to be taken before it is read; `None` if nothing is cached.
+    /// The version of a key, to be taken before it is read; `None` if there is no cache.
     pub(super) fn key_version(&self, key: &str) -> Option<KeyVersion> {
         self.topology
             .client_cache()
@@ -150,7 +150,7 @@ impl Db {
         version: KeyVersion,
         update: impl FnOnce(Option<Arc<T>>) -> T,
     ) {
-        // A cached value of another version makes the insertion fail.
+        // The cached value has the current version of the key. If that is not `version`, nothing is inserted.
         let cached = self.topology.client_cache().and_then(|client_cache| client_cache.get(key));
         self.cache(key, version, Arc::new(update(cached)));
     }

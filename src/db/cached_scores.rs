@@ -47,7 +47,7 @@ impl KnownScores {
     }
 }
 
-/// Members of a sorted set whose scores are read: those that are not cached, with one command.
+/// A read of the scores of members of a sorted set: all from the cache, or all with one command if any of them is not cached.
 pub struct ScoresOfSet {
     key: String,
     members: Vec<u64>,

@@ -6,7 +6,7 @@
 //! There is no time window of staleness. Before such a reply, a request cannot use the cache.
 //!
 //! A value is not cached if an invalidation arrives between its read and its insertion. A connection that is opened or closed invalidates the whole
-//! cache, since messages may have been lost. Missing keys are not cached.
+//! cache, since messages may have been lost. Missing keys are not cached; [`super::cached_scores`] caches that a set has no such member.
 //!
 //! A value can be used speculatively before the barrier is passed ([`Speculative`]), if the caller confirms it before anything is returned to the client.
 //!
@@ -54,11 +54,11 @@ pub trait EstimatedSize {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadBarrier(u64);
 
-/// The state of a key when it was read: the invalidations received until then.
+/// The state of a key when it was read: the numbers of invalidations received until then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KeyVersion {
     writes: u32,
-    connections: u64,
+    full_invalidations: u64,
 }
 
 /// A cached value that is not yet confirmed.
@@ -92,7 +92,7 @@ pub(super) struct ClientCache {
     /// The number of writes to keys, by their hash.
     writes: Box<[AtomicU32]>,
     /// The number of times that the whole cache was invalidated: by opened and closed connections, and by flushes of the store.
-    connections: AtomicU64,
+    full_invalidations: AtomicU64,
     /// The number of the last request of all links.
     sent: AtomicU64,
     /// The number of the last request sent over each link.
@@ -100,7 +100,7 @@ pub(super) struct ClientCache {
     /// The highest number of a request whose reply has arrived.
     completed: AtomicU64,
     /// The highest number of a request that has ended: completed, failed or dropped.
-    lost: AtomicU64,
+    ended: AtomicU64,
     /// Notified when the reply to a request has arrived, or the request was lost.
     progress: Notify,
     /// Whether a connection receives no invalidations.
@@ -114,11 +114,11 @@ impl ClientCache {
         Arc::new(Self {
             values: Cache::with_weighter((bytes / TYPICAL_BYTES) as usize, bytes, EntryWeighter),
             writes: (0..WRITE_COUNTERS).map(|_| AtomicU32::new(0)).collect(),
-            connections: AtomicU64::new(0),
+            full_invalidations: AtomicU64::new(0),
             sent: AtomicU64::new(0),
             last: (0..links).map(|_| AtomicU64::new(0)).collect(),
             completed: AtomicU64::new(0),
-            lost: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
             progress: Notify::new(),
             tracking_disabled: AtomicBool::new(false),
             hasher: DefaultHashBuilder::default(),
@@ -152,8 +152,8 @@ impl ClientCache {
         self.completed.load(Ordering::SeqCst) > barrier.0 && !self.tracking_disabled.load(Ordering::SeqCst)
     }
 
-    /// Waits until `barrier` is passed, or no pending request of this link can pass it: a new request over the same link would not get its reply
-    /// sooner. Returns `false` at once if there is none.
+    /// Waits until `barrier` is passed, or no pending request of this link can pass it; returns whether it is passed. Waiting is no slower than a new
+    /// request over the same link. Returns `false` at once if no pending request of this link can pass the barrier.
     pub(super) async fn wait_until_passed(&self, barrier: ReadBarrier, link: usize) -> bool {
         loop {
             let mut progress = pin!(self.progress.notified());
@@ -162,7 +162,7 @@ impl ClientCache {
                 return true;
             }
             // The last request is pending unless it was lost: its reply would have passed the barrier.
-            if self.last[link].load(Ordering::SeqCst) <= barrier.0.max(self.lost.load(Ordering::SeqCst))
+            if self.last[link].load(Ordering::SeqCst) <= barrier.0.max(self.ended.load(Ordering::SeqCst))
                 || self.tracking_disabled.load(Ordering::SeqCst)
             {
                 return false;
@@ -190,8 +190,8 @@ impl ClientCache {
 
     /// The current version of a key, to be taken before it is read.
     pub(super) fn version(&self, key: &str) -> KeyVersion {
-        let connections = self.connections.load(Ordering::SeqCst);
-        KeyVersion { connections, writes: self.write_counter(key.as_bytes()).load(Ordering::SeqCst) }
+        let full_invalidations = self.full_invalidations.load(Ordering::SeqCst);
+        KeyVersion { full_invalidations, writes: self.write_counter(key.as_bytes()).load(Ordering::SeqCst) }
     }
 
     /// The cached value of a key.
@@ -212,7 +212,7 @@ impl ClientCache {
         Some(Speculative { value: self.get(&key)?, key, version })
     }
 
-    /// Whether the speculative value has been current since `barrier`.
+    /// Whether the speculative value was current when `barrier` was created, or later.
     pub(super) fn is_confirmed<T>(&self, barrier: ReadBarrier, speculative: &Speculative<T>) -> bool {
         self.has_passed(barrier) && self.version(&speculative.key) == speculative.version
     }
@@ -233,7 +233,7 @@ impl ClientCache {
 
     /// Invalidates everything that was read before.
     pub(super) fn invalidate_all(&self) {
-        self.connections.fetch_add(1, Ordering::SeqCst);
+        self.full_invalidations.fetch_add(1, Ordering::SeqCst);
         self.values.clear();
     }
 
@@ -278,7 +278,7 @@ impl PendingRequest<'_> {
 impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         // No effect if the reply has arrived: `wait_until_passed` tests the barrier first.
-        self.client_cache.lost.fetch_max(self.number, Ordering::SeqCst);
+        self.client_cache.ended.fetch_max(self.number, Ordering::SeqCst);
         self.client_cache.progress.notify_waiters();
     }
 }

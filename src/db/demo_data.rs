@@ -83,7 +83,7 @@ impl Db {
 
     /// Whether the store contains only keys of [`super::keys`].
     async fn is_empty(&self) -> Result<bool, Error> {
-        let keys = self.size().await?;
+        let size = self.size().await?;
         let mut own_keys: u64 = 0;
         for key in [keys::CURSOR_SECRET, keys::SETTINGS, keys::VERSION] {
             own_keys += self.read::<u64>(cmd("EXISTS").arg(key).take()).await?;
@@ -91,6 +91,6 @@ impl Db {
         for n in 0..crate::base::ids::source::WORKERS {
             own_keys += self.read::<u64>(cmd("EXISTS").arg(keys::worker(n)).take()).await?;
         }
-        Ok(keys <= own_keys)
+        Ok(size <= own_keys)
     }
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 const UNKNOWN_GENERATION: u64 = 1;
 
 impl Db {
-    /// The last observed generation; 0 on a single server, and if none can be observed. One round trip the first time.
+    /// The last observed generation; 0 on a single server, and if the generation cannot be observed. The first call on a cluster observes it.
     pub async fn generation(&self) -> u64 {
         match self.generation.load(Ordering::Relaxed) {
             0 if self.is_cluster() => self.observe_generation().await.unwrap_or(0),
@@ -22,7 +22,7 @@ impl Db {
         }
     }
 
-    /// Observes the current generation. One round trip, to every primary.
+    /// Observes the current generation. One round trip to every primary, after a refresh of the slot map.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`: a primary did not reply.

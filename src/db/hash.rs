@@ -146,8 +146,8 @@ pub const fn form<R, T: HashValue<N>, const N: usize>(_: fn(&R) -> &T) -> Form {
 }
 
 /// Implements [`HashRecord`] and [`EstimatedSize`](super::EstimatedSize) for a struct: `"name of the field in Redis" => field of the struct`, with
-/// `"a" & "b"` for a field that takes several. Fields after a semicolon are stored elsewhere: this record reads their default. A field of the struct
-/// that is not listed is an error of the compiler.
+/// `"a" & "b"` for a field of the struct that is stored in several fields. Fields after a semicolon are not stored in the HASH: `read` sets them to
+/// their default. A field of the struct that is not listed is an error of the compiler.
 macro_rules! hash_record {
     ($record:ident { $($($name:literal)&+ => $field:ident),+ $(; $($other:ident),+)? }) => {
         impl $crate::db::hash::HashRecord for $record {

@@ -62,7 +62,7 @@ impl Links {
         self.0[0].connector.client.clone()
     }
 
-    /// The link of this thread; threads are assigned in turn.
+    /// The index of the link of this thread; threads are assigned in turn.
     pub(super) fn for_thread(&self) -> usize {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         thread_local!(static THREAD_NUMBER: usize = NEXT.fetch_add(1, Ordering::Relaxed));

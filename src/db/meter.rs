@@ -10,7 +10,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The commands that a script counts as: it runs several, and Lua parses its arguments.
+/// The number of commands as which a script is counted: it runs several, and Lua parses its arguments.
 const COMMANDS_OF_SCRIPT: u64 = 4;
 
 /// Work in the store.
@@ -84,7 +84,7 @@ pub(super) fn count_scripts(scripts: usize) {
 pub(super) fn count_replies(replies: &[Value]) {
     count(|| {
         let mut work = Work::default();
-        // Loading a script is not the work of the operation that happens to call it first.
+        // The error of a script that Redis does not know is not counted: the call is repeated.
         replies.iter().filter(|reply| !script::is_unknown(reply)).for_each(|reply| count_value(reply, &mut work));
         work
     });

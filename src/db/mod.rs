@@ -95,8 +95,8 @@ impl Db {
         self.topology.is_cluster()
     }
 
-    /// For every primary of a cluster except the holder of `lead`: one of the [`spread::tags`] that it holds, chosen by `selector`. With `touched`,
-    /// only for the primaries that hold one of these tags. Empty on a single server. No round trip.
+    /// For every primary of a cluster except the one with the hash tag `lead`: one of the [`spread::tags`] that it holds, chosen by `selector`. With
+    /// `touched`, only for the primaries that hold one of these tags. Empty on a single server. No round trip.
     pub fn tags_on_other_primaries(&self, lead: &str, touched: Option<&[u64]>, selector: u64) -> Vec<u64> {
         self.topology.tags_on_other_primaries(lead, touched, selector)
     }
@@ -105,7 +105,7 @@ impl Db {
         self.topology.classify(error, Access::Read)
     }
 
-    /// The number of round trips so far: a command, a script or a pipeline is one.
+    /// The number of round trips so far: a command, a script or a pipeline is one. [`Self::each_primary`] and [`Self::scan`] are not counted.
     pub fn round_trips(&self) -> u64 {
         self.meters.round_trips()
     }
@@ -157,7 +157,7 @@ impl Db {
     /// Independent idempotent writes of any hash tags, in pipelines. Each one is atomic by itself.
     ///
     /// # Errors
-    /// `STORAGE_UNAVAILABLE` or `OUTCOME_UNKNOWN`: then any of them may have happened.
+    /// `STORAGE_UNAVAILABLE`, `STORAGE_FULL` or `OUTCOME_UNKNOWN`: then any of the writes may have happened.
     pub async fn write_many(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
         track_write(self.pipeline(commands, Access::Write).await)
     }
@@ -174,7 +174,7 @@ impl Db {
     /// Runs one script.
     ///
     /// # Errors
-    /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; internal for a script that failed.
+    /// `STORAGE_UNAVAILABLE`, `STORAGE_FULL`, `OUTCOME_UNKNOWN`; internal for a script that failed.
     pub async fn call<T: FromRedisValue>(&self, call: Call) -> Result<T, Error> {
         let mut replies = self.call_many(vec![call]).await?;
         decode::value(replies.pop().unwrap_or_default())
@@ -197,7 +197,7 @@ impl Db {
         self.call_as(calls, Access::Write).await.map_err(|failed| failed.error)
     }
 
-    /// Runs scripts with the timeout of a read: for writes before the work of a request.
+    /// As [`Self::call_untracked`], with the timeout of a read: for writes before the work of a request.
     ///
     /// # Errors
     /// As [`Self::call_many`].
@@ -226,7 +226,7 @@ impl Db {
         self.checked(replies, access)
     }
 
-    /// Loads scripts and calls them, in one pipeline. On a cluster, the scripts are loaded on every node first.
+    /// Loads scripts and calls them, in one pipeline. On a cluster, the scripts are first loaded on every node that may run scripts.
     async fn load_and_call(&self, calls: Vec<&Call>, access: Access) -> Result<Vec<Value>, Error> {
         let mut scripts: Vec<&Script> = calls.iter().filter_map(|call| call.script()).collect();
         scripts.sort_by_key(|script| script.digest());
@@ -336,7 +336,7 @@ impl Db {
         self.topology.each_primary(command).await
     }
 
-    /// The number of keys; approximate while others write.
+    /// The number of keys; approximate while other clients write.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -355,7 +355,7 @@ impl Db {
         Ok((next, keys.iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect()))
     }
 
-    /// Reads a part of the keys of a node, as bytes; returns the cursor of the next part too, 0 at the end.
+    /// As [`Self::scan`], with the keys as bytes.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -370,8 +370,8 @@ impl Db {
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub async fn primaries(&self) -> Result<usize, Error> {
-        self.topology.primaries().await
+    pub async fn primary_count(&self) -> Result<usize, Error> {
+        self.topology.primary_count().await
     }
 }
 

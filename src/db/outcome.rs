@@ -3,7 +3,7 @@
 use crate::base::error::Error;
 
 tokio::task_local! {
-    /// Whether the work of this task has written anything.
+    /// Whether the work of this task may have written anything.
     static WROTE: std::cell::Cell<bool>;
 }
 
@@ -33,7 +33,7 @@ pub(super) fn track_write<T>(written: Result<T, PipelineError>) -> Result<T, Err
     }
 }
 
-/// Runs `work` and returns whether it has changed anything in the store.
+/// Runs `work`; returns its output, and whether it has or may have changed anything in the store.
 pub async fn tracking_writes<T>(work: impl Future<Output = T>) -> (T, bool) {
     let tracked = async {
         let done = work.await;

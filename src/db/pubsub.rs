@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-/// The kinds of channels; the first is subscribed first.
+/// The kinds of channels, in the order in which they are subscribed.
 pub const CHANNELS: [&str; 5] = ["stream", "changes", "privacy", "typing", "discussion"];
 /// Maximum number of push messages that wait to be processed.
 const PUSHES: usize = 8_192;
@@ -136,7 +136,7 @@ impl SubscriberTask {
                     let mut abandoned = Vec::new();
                     let mut next = Some(command);
                     while let Some(command) = next {
-                        self.command(command, &mut abandoned);
+                        self.handle_command(command, &mut abandoned);
                         next = commands.try_recv().ok();
                     }
                     self.unsubscribe(abandoned).await;
@@ -155,7 +155,8 @@ impl SubscriberTask {
         }
     }
 
-    fn command(&mut self, command: ChannelCommand, abandoned: &mut Vec<(String, u64)>) {
+    /// Adds or removes a channel. A removed channel that is subscribed is added to `abandoned`, with the number of its connection.
+    fn handle_command(&mut self, command: ChannelCommand, abandoned: &mut Vec<(String, u64)>) {
         match command {
             ChannelCommand::Listen(channel) => drop(self.channels.entry(channel).or_default()),
             ChannelCommand::Leave(channel) => {
@@ -166,7 +167,7 @@ impl SubscriberTask {
         }
     }
 
-    /// Unsubscribes from channels. A connection that does not reply is dropped.
+    /// Unsubscribes from channels. A connection that does not confirm this is dropped.
     async fn unsubscribe(&mut self, abandoned: Vec<(String, u64)>) {
         let unsubscribe_one = async |(channel, number): &(String, u64)| {
             let it = self.connections.values().find(|it| it.number == *number && !self.channels.contains_key(channel))?;

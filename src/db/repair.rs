@@ -20,7 +20,7 @@ impl Db {
     /// Sets the time to live of a key that has none, or with `None` removes it. One script.
     ///
     /// # Errors
-    /// As [`Self::call`]; so do all functions below.
+    /// As [`Self::call`]. The functions below have the same errors.
     pub async fn set_expiry(&self, key: &str, millis: Option<Millis>) -> Result<(), Error> {
         self.call::<u64>(Call::new(&SET_EXPIRY, [key.to_owned()]).arg(millis.unwrap_or(0))).await.map(drop)
     }
@@ -74,7 +74,7 @@ impl Db {
         self.call::<u64>(Call::new(&SET_COUNT, [key.to_owned(), set.to_owned()]).arg(field)).await.map(drop)
     }
 
-    /// Sets the field `last` of a hash to the newest entry of a stream with the same hash tag. One script.
+    /// Sets the field `last` of a hash to the id of the newest entry of a stream with the same hash tag. One script.
     pub async fn sync_last(&self, key: &str, stream: &str) -> Result<(), Error> {
         self.call::<u64>(Call::new(&SET_LAST, [key.to_owned(), stream.to_owned()])).await.map(drop)
     }

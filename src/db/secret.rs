@@ -7,7 +7,7 @@ impl Db {
     /// The secret that signs cursors: created by the first process, then constant.
     ///
     /// # Errors
-    /// As [`Db::read`].
+    /// As [`Db::read`]; if the secret must be created, as [`Db::write_many`].
     pub async fn cursor_secret(&self) -> Result<[u8; 16], Error> {
         // Read first: pages must work while Redis refuses writes.
         let mut get = redis::cmd("GET");

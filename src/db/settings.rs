@@ -22,7 +22,7 @@ impl Db {
     /// Records the threshold. One command.
     ///
     /// # Errors
-    /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+    /// As [`Db::write_many`].
     pub async fn set_star_followers(&self, followers: u64) -> Result<(), Error> {
         let command = cmd("HSET").arg(keys::SETTINGS).arg(STAR_FOLLOWERS).arg(followers).take();
         self.write_many(vec![command]).await.map(drop)

@@ -1,5 +1,5 @@
-//! Reads of single keys beside other commands of a pipeline, which take no command if the value is cached. A request cannot use the client-side cache
-//! before its first reply ([`super::client_cache`]), so the cached value is confirmed when the replies of the pipeline have arrived.
+//! Reads of single keys in a pipeline with other commands. If the value is cached, the read adds no command to the pipeline. A request cannot use the
+//! client-side cache before its first reply ([`super::client_cache`]), so the cached value is confirmed when the replies to the pipeline have come.
 
 use super::cached_reads::CachedRead;
 use super::client_cache::KeyVersion;

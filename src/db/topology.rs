@@ -42,7 +42,7 @@ impl Topology {
         self.client_cache.as_deref()
     }
 
-    /// The link to a single server that this thread uses.
+    /// The index of the link to a single server that this thread uses; 0 on a cluster.
     pub(super) fn link(&self) -> usize {
         match &self.nodes {
             Nodes::Single(links) => links.for_thread(),
@@ -101,7 +101,8 @@ impl Topology {
         }
     }
 
-    pub(super) async fn primaries(&self) -> Result<usize, Error> {
+    /// The number of primaries.
+    pub(super) async fn primary_count(&self) -> Result<usize, Error> {
         Ok(self.each_primary(&redis::cmd("PING")).await?.len())
     }
 

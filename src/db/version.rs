@@ -11,7 +11,7 @@ static ADVANCE_VERSION: Script = Script::new(include_str!("lua/advance_version.l
 /// The version of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreVersion {
-    /// All migrations up to this one are complete. 0 for a store from before versions.
+    /// All migrations up to this version are complete. 0 for a store that was created before versions were recorded.
     pub version: u64,
     /// The migration in progress, and where its next pass begins.
     pub step: Option<(u64, String)>,

@@ -25,7 +25,7 @@ impl ReserveIds for Db {
 }
 
 impl Db {
-    /// Reserves `from..=until` for an import, whose ids are in the past. `None` if it was reserved before.
+    /// Reserves `from..=until` for an import, whose ids are in the past. `None` if an import has already reserved `from` or a later time.
     ///
     /// # Errors
     /// As [`Db::call`].

@@ -73,7 +73,7 @@ impl<K: ConnectionKind> Connection<K> {
         Self { edges: DirectSerializeList(edges), page_info, fields }
     }
 
-    /// A page of a list that is ordered by id: `entry` makes the node and the further fields of an edge from its position and its item.
+    /// A page of a list with positions of 64 bits: `entry` makes the node and the further fields of an edge from its position and its item.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`: the secret of the cursors cannot be read.

@@ -4,7 +4,7 @@ use async_graphql::InputType;
 use async_graphql::registry::{EnumBuilder, MetaEnumValue, MetaTypeId, Registry};
 use async_graphql::resolver_utils::EnumType;
 
-/// Makes enums of `named_enum!` types of the schema: `Enum as "NameInTheSchema";`. The doc comments are the descriptions.
+/// Declares types of the schema for enums of `named_enum!`: `Enum as "NameInTheSchema";`. The doc comments are the descriptions.
 macro_rules! schema_enum {
     ($($enum:ident as $name:literal;)+) => {$(
         impl async_graphql::resolver_utils::EnumType for $enum {

@@ -101,7 +101,7 @@ impl Json {
     }
 }
 
-/// Length of the parts of a value that are JSON text already, in bytes.
+/// Length of the parts of a value that are JSON text already, in bytes. Parts in lists are not counted.
 fn rendered_bytes(value: &Value) -> usize {
     match value {
         Value::Binary(text) => text.len(),
@@ -110,7 +110,7 @@ fn rendered_bytes(value: &Value) -> usize {
     }
 }
 
-/// A response as JSON on one line, errors first, as the specification advises. Without `data` if nothing was executed.
+/// A response as JSON on one line, errors first, as the specification advises. Without `with_data`, it has no `data`: nothing was executed.
 pub fn json(response: &Response, with_data: bool) -> String {
     let mut json = Json::with_capacity((1 << 10) + rendered_bytes(&response.data));
     let mut is_first = true;

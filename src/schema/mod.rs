@@ -140,8 +140,8 @@ pub struct Subscription(StreamSubscription, ChatSubscription);
 /// The schema of Waxwing.
 pub type Schema = async_graphql::Schema<Query, Mutation, Subscription>;
 
-/// The schema, which is built once in a process. It has no state: each request carries its own. Requests must have passed [`check()`]; the
-/// library does not validate them again.
+/// The schema, which is built once in a process. It has no state: each request carries its own. Requests must have passed [`check()`]: in its
+/// fast mode, the library checks only nesting, fragment cycles and uploads.
 pub fn instance() -> Schema {
     static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
         let schema = Schema::build(Query::default(), Mutation::default(), Subscription::default());

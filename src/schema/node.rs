@@ -82,7 +82,7 @@ impl NodeQuery {
 
 async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
     if let Some(tag) = TagId::from_global(global) {
-        // An id has the normalized form of a name only.
+        // Only an id with the normalized form of a name is valid, so that a tag has one id.
         return Ok((tag_name(tag.name()).as_deref() == Some(tag.name())).then_some(Node::Tag(TagObject(tag))));
     }
     let (kind, id) = ids::decode(global)?;

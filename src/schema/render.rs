@@ -81,7 +81,7 @@ impl RenderedEvent {
     }
 }
 
-/// The key of a rendered event: the numbers of the event and of the renderer, and the event's cursor.
+/// The key of a rendered event: the id of the event's envelope, the number of the renderer, and the event's cursor.
 type RenderedEventKey = (u64, u64, String);
 
 #[derive(Clone)]
@@ -96,10 +96,11 @@ impl CachedRendering {
     }
 }
 
+/// Weighs a rendered event by its estimated size.
 #[derive(Clone)]
-struct Weight;
+struct RenderingWeighter;
 
-impl Weighter<RenderedEventKey, CachedRendering> for Weight {
+impl Weighter<RenderedEventKey, CachedRendering> for RenderingWeighter {
     fn weight(&self, key: &RenderedEventKey, rendering: &CachedRendering) -> u64 {
         let response = rendering.rendered.as_ref().map_or(0, |rendered| weight_of(&rendered.response.data));
         (size_of::<(RenderedEventKey, CachedRendering)>() + key.2.len() + 2 * response) as u64
@@ -123,13 +124,13 @@ fn weight_of(value: &Value) -> usize {
 pub(super) struct Renderers {
     renderers: Arc<Mutex<HashMap<RenderKey, Weak<Renderer>>>>,
     idle: Arc<Cache<u64, Arc<Mutex<Vec<Run>>>>>,
-    renderings: Arc<Cache<RenderedEventKey, CachedRendering, Weight>>,
+    renderings: Arc<Cache<RenderedEventKey, CachedRendering, RenderingWeighter>>,
     next_number: Arc<AtomicU64>,
 }
 
 impl Default for Renderers {
     fn default() -> Self {
-        let renderings = Arc::new(Cache::with_weighter(CACHED_RENDERINGS, CACHE_BYTES, Weight));
+        let renderings = Arc::new(Cache::with_weighter(CACHED_RENDERINGS, CACHE_BYTES, RenderingWeighter));
         Self {
             renderers: Arc::default(),
             idle: Arc::new(Cache::new(MAX_IDLE_RENDERERS)),
@@ -210,7 +211,7 @@ impl Renderer {
         task.await.unwrap_or_else(|_| Some(RenderedEvent::new(self.completed(panic_response()))))
     }
 
-    /// Renders an event of this key once, even if several subscriptions request it at the same time.
+    /// Renders the event of this key once, even if several subscriptions request it at the same time.
     async fn render_once(&self, key: RenderedEventKey, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
         self.all.renderings.remove_if(&key, |rendering| !rendering.is_fresh());
         let render = async {
@@ -220,8 +221,8 @@ impl Renderer {
         rendering.rendered
     }
 
-    /// Renders an event. Retries while a non-null field cannot be read; after that, a gap replaces the event. Otherwise the client would get no data and no
-    /// cursor, and would resume after an event that it has not received.
+    /// Renders an event. Retries while a non-null field cannot be read; after the last attempt, a gap replaces the event. Without a gap, the client
+    /// would get neither data nor a cursor, and would later resume after an event that it has not received.
     async fn render_with_retries(&self, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
         let (began, mut invalid) = (Instant::now(), 0);
         loop {
@@ -252,7 +253,7 @@ impl Renderer {
             // A run that ends here is a bug.
             let mut response = self.completed(run.responses.next().await.unwrap_or_else(panic_response));
             if run.context.response_size().is_exceeded() {
-                self.context.app.metrics().refused_response(RefusedResponse::TooLarge);
+                self.context.app.metrics().count_refused_response(RefusedResponse::TooLarge);
                 response = replace_too_large_event(response, run.context.response_size());
             }
             if response.errors.is_empty() {

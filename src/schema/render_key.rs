@@ -115,7 +115,7 @@ fn used_variables(variables: &Variables, used: &BTreeSet<Name>) -> String {
     serde_json::to_string(&used).unwrap_or_default()
 }
 
-/// The names of the variables in a parsed value, whose type the library does not export.
+/// The names of the variables in a parsed value (an `async_graphql_value::Value`).
 macro_rules! variables_in {
     ($value:expr) => {{
         let mut names = Vec::new();
@@ -128,7 +128,8 @@ macro_rules! variables_in {
     }};
 }
 
-/// The variables and fields of the operation to run. Each fragment is visited once.
+/// A scan of the selections of the operation to run: the variables that they use, and whether [`SAME_FOR_ALL`] lists all their fields. Each fragment
+/// is visited once.
 struct SelectionScan<'a> {
     fragments: &'a HashMap<Name, Positioned<FragmentDefinition>>,
     seen: BTreeSet<&'a Name>,

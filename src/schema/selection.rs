@@ -21,27 +21,27 @@ pub struct SelectedField<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// Collects the fields that are selected of objects of the type `ty`. `None` if the selection has arguments or directives, which the library
-    /// evaluates.
+    /// Collects the fields that are selected of objects of the type `ty`. `None` if the library must evaluate the selection, because of arguments,
+    /// directives, a fragment that does not apply to `ty`, or a field whose type is an interface or a union.
     pub(super) fn collect_from(ctx: &ContextSelectionSet<'a>, ty: &str) -> Option<Self> {
         let (registry, fragments) = (&ctx.schema_env.registry, &ctx.query_env.fragments);
         let mut selected = Self::default();
-        selected.collect(&Document { registry, fragments }, ty, &ctx.item.node)?;
+        selected.collect(&Definitions { registry, fragments }, ty, &ctx.item.node)?;
         Some(selected)
     }
 
-    fn collect(&mut self, document: &Document<'a>, ty: &str, set: &'a SelectionSet) -> Option<()> {
+    fn collect(&mut self, definitions: &Definitions<'a>, ty: &str, set: &'a SelectionSet) -> Option<()> {
         for item in &set.items {
             match &item.node {
-                Selection::Field(field) => self.add(document, ty, &field.node)?,
+                Selection::Field(field) => self.add(definitions, ty, &field.node)?,
                 Selection::FragmentSpread(spread) => {
-                    let fragment = &document.fragments.get(&spread.node.fragment_name.node)?.node;
+                    let fragment = &definitions.fragments.get(&spread.node.fragment_name.node)?.node;
                     let condition = Some(fragment.type_condition.node.on.node.as_str());
-                    self.spread(document, ty, condition, &spread.node.directives, &fragment.selection_set.node)?;
+                    self.spread(definitions, ty, condition, &spread.node.directives, &fragment.selection_set.node)?;
                 }
                 Selection::InlineFragment(inline) => {
                     let condition = inline.node.type_condition.as_ref().map(|condition| condition.node.on.node.as_str());
-                    self.spread(document, ty, condition, &inline.node.directives, &inline.node.selection_set.node)?;
+                    self.spread(definitions, ty, condition, &inline.node.directives, &inline.node.selection_set.node)?;
                 }
             }
         }
@@ -50,20 +50,20 @@ impl<'a> Selected<'a> {
 
     fn spread(
         &mut self,
-        document: &Document<'a>,
+        definitions: &Definitions<'a>,
         ty: &str,
         condition: Option<&str>,
         directives: &[Positioned<Directive>],
         set: &'a SelectionSet,
     ) -> Option<()> {
-        let applies = |condition| Some(document.registry.types.get(condition)?.is_possible_type(ty));
+        let applies = |condition| Some(definitions.registry.types.get(condition)?.is_possible_type(ty));
         match directives.is_empty() && condition.is_none_or(|condition| applies(condition) == Some(true)) {
-            true => self.collect(document, ty, set),
+            true => self.collect(definitions, ty, set),
             false => None,
         }
     }
 
-    fn add(&mut self, document: &Document<'a>, ty: &str, field: &'a Field) -> Option<()> {
+    fn add(&mut self, definitions: &Definitions<'a>, ty: &str, field: &'a Field) -> Option<()> {
         if !field.directives.is_empty() || !field.arguments.is_empty() {
             return None;
         }
@@ -77,8 +77,8 @@ impl<'a> Selected<'a> {
         if set.items.is_empty() {
             return Some(());
         }
-        let inner = document.type_of(ty, name)?;
-        self.0[at].selected.collect(document, inner, set)
+        let inner = definitions.type_of(ty, name)?;
+        self.0[at].selected.collect(definitions, inner, set)
     }
 }
 
@@ -123,13 +123,13 @@ fn collect_fields<'a>(set: &'a SelectionSet, fragments: &'a Fragments, key: &str
 /// The fragments of a document by name.
 pub(super) type Fragments = HashMap<Name, Positioned<FragmentDefinition>>;
 
-/// The types and fragments by which a selection is read.
-struct Document<'a> {
+/// The definitions to which a selection refers: the types of the schema, and the fragments of the document.
+struct Definitions<'a> {
     registry: &'a Registry,
     fragments: &'a Fragments,
 }
 
-impl<'a> Document<'a> {
+impl<'a> Definitions<'a> {
     /// The object type of a field; `None` for an interface or a union.
     fn type_of(&self, ty: &str, field: &str) -> Option<&'a str> {
         let field = self.registry.types.get(ty)?.field_by_name(field)?;

@@ -75,7 +75,7 @@ fn selected_bytes(set: &SelectionSet, fragments: &HashMap<Name, Positioned<Fragm
     bytes.sum()
 }
 
-/// Length of a text as JSON.
+/// Estimated length of a text as JSON, with the punctuation around it.
 fn json_bytes(text: &str) -> usize {
     let escaped = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\' | ..b' ')).count();
     text.len() + escaped + PUNCTUATION

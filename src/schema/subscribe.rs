@@ -1,7 +1,7 @@
 //! Runs subscriptions: each event becomes a response, as from [`super::execute()`].
 //!
-//! The library would render each event once per subscription, and would keep the whole document of each in memory. Its run is used only to start a
-//! subscription: the stream of events is taken out of it, and shared renderers render the events.
+//! The library would render each event once per subscription, and would keep the whole document of each in memory. A run of the library is used only
+//! to start a subscription: the stream of events is taken out of the run, and shared renderers render the events.
 
 use super::execute::{complete_response, panic_response};
 use super::render::{RenderedEvent, Renderer, Renderers, StartRun};
@@ -76,8 +76,8 @@ struct RunningSubscription {
 }
 
 impl RunningSubscription {
-    /// Renders an event, or a gap if it cannot be decided whether the viewer receives the event. `None` if the viewer does not. A shared renderer has no viewer
-    /// and hides statuses that are not public; these are rendered for this viewer alone.
+    /// Renders an event, or a gap if it cannot be decided whether the viewer receives the event. `None` if the viewer does not receive it. A shared
+    /// renderer has no viewer and hides statuses that are not public; these are rendered for this viewer alone.
     async fn render(&mut self, event: &OutgoingEvent) -> Option<Arc<RenderedEvent>> {
         let gap;
         let event = match self.events.receives(self.viewer.as_ref(), event).await {
@@ -108,7 +108,7 @@ fn rendered_events(
     let next = async |mut running: RunningSubscription| {
         loop {
             let event = running.events.next().await?;
-            // Boxed, so that thousands of waiting subscriptions do not each hold its memory.
+            // Boxed, so that thousands of waiting subscriptions do not each hold the memory of a rendering.
             let rendered = Box::pin(running.render(&event)).await;
             // Checked again, because rendering takes time.
             if let Some(rendered) = rendered.filter(|_| running.events.is_still_delivered(&event)) {

@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 const INTROSPECTION: &str = include_str!("introspection.graphql");
-/// The introspection fields: those of the query root, and the one of every composite type.
+/// The introspection fields: those of the query root, and `__typename` of every composite type.
 const META_FIELDS: &str = "type Query { __schema: __Schema! __type(name: String!): __Type __typename: String! }";
 const BUILT_IN_SCALARS: [&str; 5] = ["Int", "Float", "String", "Boolean", "ID"];
 
-/// An argument or a field of an input object.
+/// An argument, or a field of an input object.
 #[derive(Debug)]
 pub(super) struct Input {
     pub(super) ty: Type,

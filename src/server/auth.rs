@@ -8,7 +8,7 @@ use crate::base::server_key::{Scope, ServerKey};
 use crate::base::viewer::Viewer;
 use crate::db::ReadBarrier;
 use crate::domains::identities::service as identities;
-use crate::domains::identities::service::jwt::UnverifiedJwt;
+use crate::domains::identities::service::jwt::UnverifiedJwtViewer;
 use crate::domains::server_keys;
 use crate::domains::sessions::{self, UnverifiedViewer};
 use crate::platform::jwt::service as jwt;
@@ -24,14 +24,15 @@ const ACT_AS: HeaderName = HeaderName::from_static("waxwing-act-as");
 ///
 /// # Errors
 /// [`Error::InvalidToken`] for a token that belongs to no live session, for a JWT that is refused, and for an unknown server key: the request is not executed
-/// as an anonymous one. `FORBIDDEN` if a key lacks the scope to act for an account, `NOT_PROVISIONED` if there is no such account, or none of a JWT.
+/// as an anonymous one. `FORBIDDEN` if a key lacks the scope to act for an account, `NOT_PROVISIONED` if there is no such account, or if a JWT has no
+/// account; `OVERLOADED` as in [`viewer`]; `STORAGE_UNAVAILABLE`.
 pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Result<Request, Error> {
     let barrier = app.db().read_barrier();
     let request = |viewer| Request::with_barrier(app.clone(), barrier, viewer, agent(headers), address);
     let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(request(None)) };
     let token = token(value).ok_or(Error::InvalidToken)?;
     if server_keys::is_server_key(token) {
-        let key = server_keys::service::find(app, barrier, token).await?.ok_or(Error::InvalidToken)?;
+        let key = server_keys::service::authenticate(app, barrier, token).await?.ok_or(Error::InvalidToken)?;
         let viewer = acting_for(app, &key, headers.get(ACT_AS)).await?;
         return Ok(request(viewer).with_server_key(key));
     }
@@ -58,7 +59,7 @@ fn is_jwt(app: &App, token: &str) -> bool {
 /// A viewer whose credential is cached and not yet verified.
 pub(super) enum UnverifiedCredential {
     Session(UnverifiedViewer),
-    Jwt(UnverifiedJwt),
+    Jwt(UnverifiedJwtViewer),
 }
 
 impl UnverifiedCredential {

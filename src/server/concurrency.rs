@@ -1,6 +1,6 @@
 //! Limits of concurrent work. A request beyond the limit is refused at once, before any work: in a queue it would only wait until its client
-//! gives up. Subscriptions wait for a permit to start instead, because all clients reconnect at once after a restart, and stay for hours. Long
-//! operations of one address run one after the other, so that one client occupies neither all cores nor all permits.
+//! gives up. Subscriptions wait for a permit to start instead: all clients reconnect at once after a restart, and a subscription lasts for hours.
+//! Long operations of one address run one after the other, so that one client occupies neither all cores nor all permits.
 
 use super::config::EdgeConfig;
 use super::queues::{QueuePermit, Queues};
@@ -66,7 +66,7 @@ impl ConcurrencyLimit {
     }
 
     /// Acquires a permit to start one more subscription, in the order of arrival; fails with `OVERLOADED` after `limit`. The limits of
-    /// sockets and of operations on a socket bound the number of waiting subscriptions.
+    /// connections, and of operations on a socket or a reserved event stream, bound the number of waiting subscriptions.
     pub(super) async fn acquire_start(&self, limit: Duration) -> Result<Option<WorkPermit>, RequestError> {
         match within(limit, self.subscription_starts.clone().acquire_owned()).await {
             Ok(Ok(permit)) => Ok(Some(WorkPermit { _permit: permit, _queue: None })),

@@ -27,7 +27,8 @@ pub struct EdgeConfig {
     pub address_connections: usize,
     /// Timeout of the first byte after a connection was accepted.
     pub first_byte_timeout: Duration,
-    /// Timeout of a request in all. A mutation that has begun is finished after the response.
+    /// Timeout of each step of a request: the verification of its viewer, the wait for a permit, and the execution. A mutation that has begun is
+    /// finished after the response.
     pub request_timeout: Duration,
     /// Timeout of the headers of a request, from their first byte on.
     pub header_timeout: Duration,
@@ -124,8 +125,8 @@ impl Default for EdgeConfig {
             simple_get: true,
             hosts: AllowedHosts::Any,
             cors_origins: AllowedOrigins::default(),
-            // Fewer requests already occupy a core; more of them only wait for each other. But the queue of log-ins (64) must leave permits
-            // for other requests.
+            // Fewer than 64 requests already occupy a core; more requests only wait for each other. But the queue of log-ins (64) must leave
+            // permits for other requests.
             max_requests: (64 * cores).max(96),
             max_connections: 10_000,
             address_connections: Self::address_connections_of(10_000),

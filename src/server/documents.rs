@@ -60,7 +60,7 @@ impl Documents {
         Ok(Self::Trusted(documents))
     }
 
-    /// Returns every registered document by its id, and again by its hash; none where clients send their own.
+    /// Returns every registered document by its id, and again by its hash; no documents where clients send their own.
     pub fn registered(&self) -> impl Iterator<Item = (&str, &str)> {
         let documents = match self {
             Self::Persisted(_) => None,

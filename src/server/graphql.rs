@@ -1,4 +1,4 @@
-//! `/graphql` over HTTP: POST with JSON, and GET for queries.
+//! `/graphql` over HTTP: POST with JSON, and GET for queries and subscriptions.
 
 use super::address::ClientAddress;
 use super::concurrency::WorkPermit;
@@ -49,7 +49,7 @@ pub(super) async fn post(
     }
 }
 
-/// GET: a socket, a reserved event stream, a query, or the playground for a browser without a query.
+/// GET: a socket, a reserved event stream, a query or subscription, or the playground for a browser that sends no document.
 pub(super) async fn get(
     Extract(state): Extract<State>,
     Extension(id): Extension<RequestId>,

@@ -20,7 +20,7 @@ pub enum AllowedHosts {
     Listed {
         /// The names of the hosts.
         names: Vec<HostName>,
-        /// Whether `localhost`, names below it, and addresses are allowed too. A page from another machine cannot have such a name.
+        /// Whether `localhost`, names below it, and addresses are allowed too. They do not depend on the DNS, so no page can rebind them.
         local: bool,
     },
 }

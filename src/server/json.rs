@@ -67,9 +67,9 @@ struct UniqueKeysJson(Value);
 
 impl<'de> Deserialize<'de> for UniqueKeysJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
+        struct ValueVisitor;
 
-        impl<'de> Visitor<'de> for Any {
+        impl<'de> Visitor<'de> for ValueVisitor {
             type Value = Value;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -117,11 +117,11 @@ impl<'de> Deserialize<'de> for UniqueKeysJson {
             }
         }
 
-        deserializer.deserialize_any(Any).map(Self)
+        deserializer.deserialize_any(ValueVisitor).map(Self)
     }
 }
 
-/// Collects the members of an object. Fails with a duplicate key.
+/// Collects the members of an object. Fails if a key occurs twice.
 fn unique<'de, A: MapAccess<'de>>(mut members: A) -> Result<IndexMap<Name, Value>, A::Error> {
     let mut object = IndexMap::new();
     while let Some(name) = members.next_key::<Name>()? {

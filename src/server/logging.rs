@@ -97,7 +97,7 @@ impl RequestWatch {
         let (kind, name) =
             record.operation.as_ref().map_or((OperationKind::Unknown, None), |(kind, name)| (*kind, name.as_deref()));
         if let Some(outcome) = &record.outcome {
-            self.app.metrics().request(name, kind, outcome, took);
+            self.app.metrics().count_request(name, kind, outcome, took);
         }
         if let Some(status) = self.status {
             self.app.metrics().count_response(status);

@@ -63,7 +63,7 @@ impl StreamFormat {
     }
 }
 
-/// Returns the quality of multipart subscriptions: `multipart/mixed` without the parameter is another protocol.
+/// Returns the weight of multipart subscriptions in thousandths: `multipart/mixed` without the parameter is another protocol.
 fn multipart_weight(headers: &HeaderMap) -> u16 {
     let weights = ranges(headers).filter_map(|range| {
         let mut parts = range.split(';').map(str::trim);

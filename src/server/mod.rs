@@ -56,8 +56,8 @@ use tokio_util::sync::CancellationToken;
 /// The timeout of a graceful shutdown after the signal to stop: shorter than the ten seconds after which container runtimes kill a process.
 const GRACE: Duration = Duration::from_secs(8);
 
-/// Serves requests until `stop` is cancelled. Then it accepts no new connections, ends sockets and event streams one by one, and waits at
-/// most eight seconds for running requests and background work.
+/// Serves requests until `stop` is cancelled. Then it accepts no new connections, ends sockets and event streams at random times within
+/// [`LiveConfig::shutdown_spread`], and waits at most eight seconds for running requests and background work.
 pub async fn run(listener: TcpListener, mut state: State, stop: CancellationToken) {
     state.parts_mut().live.end_with(stop.clone());
     let (app, edge) = (state.app.clone(), state.edge.clone());

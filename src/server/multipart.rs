@@ -71,8 +71,8 @@ fn error_part(errors: &str) -> String {
 
 /// Streams the results of an operation.
 pub(super) fn respond(state: &State, running: RunningOperation, context: &Request, slot: LiveSlot) -> Response {
-    let reader = state.unread.reader(context.address);
-    ResponseStream::new(state, context.viewer.as_ref(), OperationParts(Box::new(running)), slot, reader).into_response()
+    let backlog = state.unread.backlog(context.address);
+    ResponseStream::new(state, context.viewer.as_ref(), OperationParts(Box::new(running)), slot, backlog).into_response()
 }
 
 /// A response with errors alone, for a client that accepts nothing else than multipart responses.

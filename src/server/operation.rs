@@ -147,7 +147,7 @@ pub(super) async fn execute(
     let count = || {
         meter.add(Work { bytes: size.bytes() as u64, ..Work::default() });
         if size.is_exceeded() {
-            app.metrics().refused_response(RefusedResponse::TooLarge);
+            app.metrics().count_refused_response(RefusedResponse::TooLarge);
         }
     };
     if operation.checked.kind == OperationType::Mutation {

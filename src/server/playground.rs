@@ -61,7 +61,7 @@ pub(super) async fn page() -> Response {
     response
 }
 
-/// Returns a page. Pages are never cached, so that browsers get the pages of a new binary.
+/// Returns a page. Caches must revalidate pages, so that browsers get the pages of a new binary.
 fn html(name: &str) -> Response {
     let mut response = match Dist::get(name) {
         Some(file) => serve(name, file),
@@ -82,7 +82,7 @@ async fn asset(Path(path): Path<String>) -> Response {
     response
 }
 
-/// Returns the settings of this server for the app: the demo's login, and whether it shows the outbox; or nothing.
+/// Returns the settings of this server for the app: `demo` with the demo's login, and `outbox` if the outbox is shown. Without both, an empty object.
 async fn settings(Extract(state): Extract<State>, headers: HeaderMap) -> Json<Value> {
     let demo = state.demo.as_ref().map(|demo| ("demo".to_owned(), json!(demo)));
     let outbox = outbox::is_shown(&state, &headers).then(|| ("outbox".to_owned(), json!(true)));

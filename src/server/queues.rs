@@ -32,7 +32,7 @@ impl Queues {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enqueues an operation of `address`, and waits until it may run; `None` when the queue is full.
+    /// Enqueues an operation of `address`. The future completes when the operation may run. `None` when the queue is full.
     pub(super) fn enqueue(&self, address: IpAddr) -> Option<impl Future<Output = QueuePermit> + use<>> {
         let network = Network::from_address(address);
         let mut queues = self.lock();

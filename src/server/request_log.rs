@@ -13,7 +13,7 @@ use std::future::Future;
 pub(super) struct RequestRecord {
     /// The kind and the name of its operation, once its document was accepted. The client chooses the name.
     pub(super) operation: Option<(OperationKind, Option<String>)>,
-    /// The code of its error, or [`crate::base::metrics::OK`]; `None` when the request had no operation.
+    /// The code of its error, or [`crate::base::metrics::OK`]; `None` if the request had neither an operation nor an error.
     pub(super) outcome: Option<Cow<'static, str>>,
 }
 

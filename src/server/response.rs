@@ -17,7 +17,7 @@ use std::net::IpAddr;
 /// The challenge of a 401 for an invalid token.
 const INVALID_TOKEN: &str = "Bearer error=\"invalid_token\"";
 
-/// An error of a whole request, which is not executed: the response has no `data`.
+/// An error of a whole request: the response has no `data`.
 #[derive(Clone, Debug)]
 pub(super) struct RequestError {
     pub(super) status: StatusCode,
@@ -111,7 +111,7 @@ impl From<&Error> for RequestError {
 pub(super) struct ExecutedResponse {
     response: async_graphql::Response,
     /// Whether nothing was executed: such a response has no `data`.
-    pub(super) request_error: bool,
+    pub(super) is_request_error: bool,
     /// Whether the response contains an internal error.
     has_internal_error: bool,
 }
@@ -120,14 +120,14 @@ impl ExecutedResponse {
     /// Adds the request's id to internal errors: the log has the details under that id.
     pub(super) fn of(id: &RequestId, mut response: async_graphql::Response) -> Self {
         let is_early = response.errors.iter().all(|error| error.path.is_empty());
-        let request_error = !response.errors.is_empty() && response.data == Value::Null && is_early;
+        let is_request_error = !response.errors.is_empty() && response.data == Value::Null && is_early;
         let has_internal_error = add_request_id(&mut response, id);
-        Self { response, request_error, has_internal_error }
+        Self { response, is_request_error, has_internal_error }
     }
 
     /// Returns the response as JSON on one line.
     pub(super) fn json(&self) -> String {
-        schema::json(&self.response, !self.request_error)
+        schema::json(&self.response, !self.is_request_error)
     }
 
     /// Returns the list of errors.
@@ -156,18 +156,18 @@ impl ExecutedResponse {
         if text.len() < unread::MIN_COUNTED {
             return Ok(self.to_http_with_body(media, text));
         }
-        let reader = unread.reader(address);
+        let backlog = unread.backlog(address);
         let reserved = match kind {
-            OperationType::Mutation => reader.reserve_unbounded(text.len()),
-            _ => reader.reserve(text.len())?,
+            OperationType::Mutation => backlog.reserve_unbounded(text.len()),
+            _ => backlog.reserve(text.len())?,
         };
         let mut response = self.to_http_with_body(media, reserved.wrap(text));
-        response.extensions_mut().insert(reader);
+        response.extensions_mut().insert(backlog);
         Ok(response)
     }
 
     fn to_http_with_body(&self, media: Media, body: impl Into<Body>) -> Response {
-        let status = match (self.request_error, media) {
+        let status = match (self.is_request_error, media) {
             (true, _) if self.has_internal_error => StatusCode::INTERNAL_SERVER_ERROR,
             (true, Media::GraphqlResponse) => StatusCode::BAD_REQUEST,
             _ => StatusCode::OK,

@@ -1,9 +1,10 @@
 //! Streamed responses: the results of operations as they are produced, in the format of a protocol, with keep-alive messages in between. A
-//! streamed response ends with its operation, with the session or JWT under which it began, and with the server.
+//! streamed response ends with its operation (a reserved event stream has no single operation), with the session or JWT under which it began,
+//! and with the server.
 
 use super::live::{LiveSlot, OpenGuard, SlotKind};
 use super::response::RequestError;
-use super::unread::ResponseReader;
+use super::unread::AddressBacklog;
 use super::{State, rates};
 use crate::base::error::Error;
 use crate::base::metrics::GaugeGuard;
@@ -88,7 +89,7 @@ pub(super) struct ResponseStream<S> {
     session_ended: BoxFuture<'static, ()>,
     shutdown: BoxFuture<'static, u64>,
     progress: StreamPhase,
-    reader: Arc<ResponseReader>,
+    backlog: Arc<AddressBacklog>,
     _log: EndLog,
     _slot: Option<LiveSlot>,
     _metric: GaugeGuard,
@@ -97,7 +98,7 @@ pub(super) struct ResponseStream<S> {
 
 enum StreamPhase {
     Initial,
-    RunningOperation,
+    Running,
     Ended,
 }
 
@@ -108,7 +109,7 @@ impl<S: EventStreamSource> ResponseStream<S> {
         viewer: Option<&Viewer>,
         source: S,
         slot: impl Into<Option<LiveSlot>>,
-        reader: Arc<ResponseReader>,
+        backlog: Arc<AddressBacklog>,
     ) -> Self {
         let period = state.edge.live.keep_alive;
         let mut keep_alive = interval_at(Instant::now() + period, period);
@@ -124,7 +125,7 @@ impl<S: EventStreamSource> ResponseStream<S> {
             session_ended: session_ended.unwrap_or_else(|| pending().boxed()),
             shutdown: async move { live.wait_for_shutdown(max_delay).await }.boxed(),
             progress: StreamPhase::Initial,
-            reader,
+            backlog,
             _log: EndLog { transport: S::TRANSPORT, began: Instant::now(), span: tracing::Span::current() },
             _slot: slot.into(),
             _metric: state.app.metrics().live_stream(S::TRANSPORT),
@@ -132,11 +133,11 @@ impl<S: EventStreamSource> ResponseStream<S> {
         }
     }
 
-    /// The response. Its connection is closed with the other connections of its reader if the reader has too many unread bytes.
+    /// The response. Its connection is closed with the other connections of its address if the address has too many unread bytes.
     pub(super) fn into_response(self) -> Response {
-        let reader = self.reader.clone();
+        let backlog = self.backlog.clone();
         let mut response = response(S::MEDIA, Body::from_stream(self.chunks()));
-        response.extensions_mut().insert(reader);
+        response.extensions_mut().insert(backlog);
         response
     }
 
@@ -154,8 +155,8 @@ impl<S: EventStreamSource> ResponseStream<S> {
             return Bytes::from(text);
         }
         let reserved = match self.source.must_deliver() {
-            true => Ok(self.reader.reserve_unbounded(text.len())),
-            false => self.reader.reserve(text.len()),
+            true => Ok(self.backlog.reserve_unbounded(text.len())),
+            false => self.backlog.reserve(text.len()),
         };
         match reserved {
             Ok(reserved) => reserved.wrap(text),
@@ -169,13 +170,13 @@ impl<S: EventStreamSource> ResponseStream<S> {
     async fn next_text(&mut self) -> Option<String> {
         match self.progress {
             StreamPhase::Initial => {
-                self.progress = StreamPhase::RunningOperation;
+                self.progress = StreamPhase::Running;
                 return Some(S::START.into());
             }
-            StreamPhase::RunningOperation => {}
+            StreamPhase::Running => {}
             StreamPhase::Ended => return None,
         }
-        let disconnected = self.reader.disconnected().clone();
+        let disconnected = self.backlog.disconnected().clone();
         let (text, is_last) = tokio::select! {
             // After the end of a session nothing more is sent under it.
             biased;

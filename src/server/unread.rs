@@ -1,8 +1,9 @@
 //! Limits of unread responses, in bytes: for each address, and in total.
 //!
-//! A response counts from its creation until its last byte has left the process, over HTTP, sockets and event streams alike. An address that
-//! has reached its limit gets no further responses. If the total limit is exceeded, the address with the most unread bytes is disconnected,
-//! so that no other client is refused. Short responses over HTTP are not counted: a connection has one at most, and connections are bounded.
+//! A response counts from its creation until its last byte has left the process, over HTTP, sockets and event streams alike. If an address has
+//! reached its limit, its further requests are refused, and so are its further responses that are counted, except the results of mutations. If
+//! the total limit is exceeded, the address with the most unread bytes is disconnected, so that no other client is refused. Short responses
+//! over HTTP and short chunks of streams are not counted: a connection has few of them, and connections are bounded.
 
 use super::config::EdgeConfig;
 use super::response::RequestError;
@@ -32,48 +33,48 @@ struct UnreadTotals {
     /// The limit of all addresses together.
     total_max: usize,
     total: AtomicUsize,
-    readers: Mutex<HashMap<Option<Network>, Weak<ResponseReader>>>,
+    backlogs: Mutex<HashMap<Option<Network>, Weak<AddressBacklog>>>,
 }
 
-/// The clients at one address as readers of responses. Clients whose address is unknown share a reader, which only the total limit bounds.
-pub(super) struct ResponseReader {
+/// The unread responses of the clients at one address. Clients whose address is unknown share a backlog, which only the total limit bounds.
+pub(super) struct AddressBacklog {
     totals: Arc<UnreadTotals>,
     network: Option<Network>,
     balance: Mutex<Balance>,
     disconnected: CancellationToken,
 }
 
+/// The unread bytes of an address. Its part of the total changes only while this is locked.
 #[derive(Default)]
 struct Balance {
     bytes: usize,
-    /// Whether the reader was disconnected: its bytes do not count in the total any more. The reader's part of the total changes only while the
-    /// balance is locked.
+    /// Whether the clients at the address were disconnected: then the bytes do not count in the total any more.
     is_disconnected: bool,
 }
 
 /// Bytes of a response, which count as unread until this is dropped.
 pub(super) struct UnreadBytes {
-    reader: Arc<ResponseReader>,
+    backlog: Arc<AddressBacklog>,
     bytes: usize,
 }
 
 impl UnreadResponses {
     pub(super) fn new(app: App, config: &EdgeConfig) -> Self {
         let (address_max, total_max) = (config.address_unread_bytes, config.unread_bytes);
-        Self(Arc::new(UnreadTotals { app, address_max, total_max, total: AtomicUsize::new(0), readers: Mutex::default() }))
+        Self(Arc::new(UnreadTotals { app, address_max, total_max, total: AtomicUsize::new(0), backlogs: Mutex::default() }))
     }
 
-    /// The reader at an address.
-    pub(super) fn reader(&self, address: Option<IpAddr>) -> Arc<ResponseReader> {
+    /// The backlog of an address.
+    pub(super) fn backlog(&self, address: Option<IpAddr>) -> Arc<AddressBacklog> {
         let network = address.map(Network::from_address);
-        let mut readers = self.0.readers();
-        if let Some(reader) = readers.get(&network).and_then(Weak::upgrade) {
-            return reader;
+        let mut backlogs = self.0.backlogs();
+        if let Some(backlog) = backlogs.get(&network).and_then(Weak::upgrade) {
+            return backlog;
         }
         let (balance, disconnected) = (Mutex::default(), CancellationToken::new());
-        let reader = Arc::new(ResponseReader { totals: self.0.clone(), network, balance, disconnected });
-        readers.insert(network, Arc::downgrade(&reader));
-        reader
+        let backlog = Arc::new(AddressBacklog { totals: self.0.clone(), network, balance, disconnected });
+        backlogs.insert(network, Arc::downgrade(&backlog));
+        backlog
     }
 
     /// Checks that an address may send another request, before any work is done for it.
@@ -85,17 +86,17 @@ impl UnreadResponses {
         if self.0.total.load(Ordering::Relaxed) < self.0.address_max {
             return Ok(());
         }
-        let reader = self.0.readers().get(&address.map(Network::from_address)).and_then(Weak::upgrade);
-        match reader {
-            Some(reader) if reader.is_full() => Err(reader.refusal()),
+        let backlog = self.0.backlogs().get(&address.map(Network::from_address)).and_then(Weak::upgrade);
+        match backlog {
+            Some(backlog) if backlog.is_full() => Err(backlog.refusal()),
             _ => Ok(()),
         }
     }
 }
 
 impl UnreadTotals {
-    fn readers(&self) -> MutexGuard<'_, HashMap<Option<Network>, Weak<ResponseReader>>> {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn backlogs(&self) -> MutexGuard<'_, HashMap<Option<Network>, Weak<AddressBacklog>>> {
+        self.backlogs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds to the total. Returns whether the total limit is exceeded.
@@ -109,19 +110,19 @@ impl UnreadTotals {
         self.total.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Disconnects the addresses with the most unread bytes until the total is within its limit. Linear in the number of readers.
+    /// Disconnects the addresses with the most unread bytes until the total is within its limit. Linear in the number of backlogs.
     fn disconnect_largest(&self) {
-        // Dropped after the lock is released: dropping the last clone of a reader takes the lock.
-        let mut readers: Vec<Arc<ResponseReader>> = self.readers().values().filter_map(Weak::upgrade).collect();
-        readers.sort_by_cached_key(|reader| reader.balance().bytes);
+        // Dropped after the lock is released: dropping the last clone of a backlog takes the lock.
+        let mut backlogs: Vec<Arc<AddressBacklog>> = self.backlogs().values().filter_map(Weak::upgrade).collect();
+        backlogs.sort_by_cached_key(|backlog| backlog.balance().bytes);
         while self.total.load(Ordering::Relaxed) > self.total_max {
-            let Some(largest) = readers.pop() else { return };
+            let Some(largest) = backlogs.pop() else { return };
             largest.disconnect();
         }
     }
 }
 
-impl ResponseReader {
+impl AddressBacklog {
     fn balance(&self) -> MutexGuard<'_, Balance> {
         self.balance.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -138,7 +139,7 @@ impl ResponseReader {
     /// Reserves the bytes of a response.
     ///
     /// # Errors
-    /// `UNREAD_RESPONSES` if they exceed the limit of the address, or the reader was disconnected.
+    /// `UNREAD_RESPONSES` if they exceed the limit of the address, or its clients were disconnected.
     pub(super) fn reserve(self: &Arc<Self>, bytes: usize) -> Result<UnreadBytes, RequestError> {
         let is_over = {
             let balance = self.balance();
@@ -157,15 +158,15 @@ impl ResponseReader {
         if is_over {
             self.totals.disconnect_largest();
         }
-        UnreadBytes { reader: self.clone(), bytes }
+        UnreadBytes { backlog: self.clone(), bytes }
     }
 
-    /// Cancelled when the reader's connections must be closed.
+    /// Cancelled when the connections of the address must be closed.
     pub(super) fn disconnected(&self) -> &CancellationToken {
         &self.disconnected
     }
 
-    /// Closes the reader's connections. The next connection from its address has a new reader.
+    /// Closes the connections of the address. Its next connection has a new backlog.
     fn disconnect(&self) {
         let bytes = {
             let mut balance = self.balance();
@@ -176,22 +177,22 @@ impl ResponseReader {
             balance.bytes
         };
         self.unregister();
-        self.totals.app.metrics().refused_response(RefusedResponse::Unread);
+        self.totals.app.metrics().count_refused_response(RefusedResponse::Unread);
         tracing::warn!(bytes, "disconnected the address with the most unread bytes");
         self.disconnected.cancel();
     }
 
-    /// Removes the reader, so that the address gets a new one.
+    /// Removes the backlog, so that the address gets a new one.
     fn unregister(&self) {
-        let mut readers = self.totals.readers();
-        if readers.get(&self.network).is_some_and(|reader| std::ptr::eq(reader.as_ptr(), self)) {
-            readers.remove(&self.network);
+        let mut backlogs = self.totals.backlogs();
+        if backlogs.get(&self.network).is_some_and(|backlog| std::ptr::eq(backlog.as_ptr(), self)) {
+            backlogs.remove(&self.network);
         }
     }
 
     /// The refusal of a response or request, which is counted.
     fn refusal(&self) -> RequestError {
-        self.totals.app.metrics().refused_response(RefusedResponse::AddressUnread);
+        self.totals.app.metrics().count_refused_response(RefusedResponse::AddressUnread);
         let message = "Your address has too many unread responses. Read them before you send more requests.";
         RequestError::new(StatusCode::TOO_MANY_REQUESTS, "UNREAD_RESPONSES", message)
             .with_limit("addressUnreadBytes")
@@ -199,7 +200,7 @@ impl ResponseReader {
     }
 }
 
-impl Drop for ResponseReader {
+impl Drop for AddressBacklog {
     fn drop(&mut self) {
         self.unregister();
     }
@@ -214,10 +215,10 @@ impl UnreadBytes {
 
 impl Drop for UnreadBytes {
     fn drop(&mut self) {
-        let mut balance = self.reader.balance();
+        let mut balance = self.backlog.balance();
         balance.bytes -= self.bytes;
         if !balance.is_disconnected {
-            self.reader.totals.subtract(self.bytes);
+            self.backlog.totals.subtract(self.bytes);
         }
     }
 }
@@ -236,7 +237,7 @@ impl AsRef<[u8]> for CountedText {
 
 #[cfg(test)]
 impl UnreadResponses {
-    /// Creates responses with the limit of one address, and the total limit.
+    /// Creates empty backlogs with these limits: that of one address, and the total limit.
     pub(super) async fn bounded(address_unread_bytes: usize, unread_bytes: usize) -> Self {
         use crate::base::{clock::Clock, config::Config};
         use crate::db;
@@ -258,7 +259,7 @@ mod tests {
     #[tokio::test]
     async fn unread_bytes_of_an_address_are_bounded_until_they_are_written() {
         let all = UnreadResponses::bounded(100, 1_000).await;
-        let (one, same, other) = (all.reader(ip("2001:db8::1")), all.reader(ip("2001:db8::2")), all.reader(ip("192.0.2.1")));
+        let (one, same, other) = (all.backlog(ip("2001:db8::1")), all.backlog(ip("2001:db8::2")), all.backlog(ip("192.0.2.1")));
         let reserved = one.reserve(150).expect("one response is never too large");
         assert!(same.reserve(1).is_err() && all.check(ip("2001:db8::3")).is_err(), "a /64 is one address");
         assert!(other.reserve(60).is_ok() && all.check(ip("192.0.2.1")).is_ok());
@@ -270,43 +271,43 @@ mod tests {
         assert!(same.reserve(1).is_ok() && all.check(ip("2001:db8::3")).is_ok());
         assert_eq!(all.0.total.load(Ordering::Relaxed), 0);
         drop((one, same, other));
-        assert!(all.0.readers().is_empty(), "readers without unread bytes are removed");
+        assert!(all.0.backlogs().is_empty(), "backlogs without unread bytes are removed");
     }
 
     #[tokio::test]
     async fn results_of_mutations_exceed_the_limit() {
         let all = UnreadResponses::bounded(100, 1_000).await;
-        let reader = all.reader(ip("192.0.2.1"));
-        let reserved = [reader.reserve_unbounded(100), reader.reserve_unbounded(100)];
-        assert!(reader.reserve(1).is_err());
+        let backlog = all.backlog(ip("192.0.2.1"));
+        let reserved = [backlog.reserve_unbounded(100), backlog.reserve_unbounded(100)];
+        assert!(backlog.reserve(1).is_err());
         drop(reserved);
-        assert!(reader.reserve(1).is_ok());
+        assert!(backlog.reserve(1).is_ok());
     }
 
     #[tokio::test]
     async fn the_address_with_the_most_unread_bytes_is_disconnected() {
         let all = UnreadResponses::bounded(100, 250).await;
-        let readers = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| all.reader(ip(address)));
-        let reserved = [readers[0].reserve(90), readers[1].reserve(100), readers[2].reserve(50)]
+        let backlogs = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| all.backlog(ip(address)));
+        let reserved = [backlogs[0].reserve(90), backlogs[1].reserve(100), backlogs[2].reserve(50)]
             .map(|reserved| reserved.expect("it fits the limit of the address"));
-        let newcomer = all.reader(ip("192.0.2.4")).reserve(20).expect("other addresses are not refused");
-        let disconnected = readers.each_ref().map(|reader| reader.disconnected().is_cancelled());
+        let newcomer = all.backlog(ip("192.0.2.4")).reserve(20).expect("other addresses are not refused");
+        let disconnected = backlogs.each_ref().map(|backlog| backlog.disconnected().is_cancelled());
         assert_eq!((disconnected, all.0.total.load(Ordering::Relaxed)), ([false, true, false], 160));
-        assert!(readers[1].reserve(1).is_err(), "its connections are being closed");
-        assert!(all.reader(ip("192.0.2.2")).reserve(1).is_ok(), "a new connection of the address starts at zero");
+        assert!(backlogs[1].reserve(1).is_err(), "its connections are being closed");
+        assert!(all.backlog(ip("192.0.2.2")).reserve(1).is_ok(), "a new connection of the address starts at zero");
         drop((reserved, newcomer));
         assert_eq!(all.0.total.load(Ordering::Relaxed), 0);
     }
 
     #[tokio::test]
-    async fn readers_without_an_address_have_only_the_total_limit() {
+    async fn backlogs_without_an_address_have_only_the_total_limit() {
         let all = UnreadResponses::bounded(100, 250).await;
-        let reader = all.reader(None);
-        let reserved = [reader.reserve(100), reader.reserve(100)]
+        let backlog = all.backlog(None);
+        let reserved = [backlog.reserve(100), backlog.reserve(100)]
             .map(|reserved| reserved.expect("without an address there is no limit of an address"));
-        assert!(!reader.disconnected().is_cancelled());
-        let last = reader.reserve(100);
-        assert!(reader.disconnected().is_cancelled());
+        assert!(!backlog.disconnected().is_cancelled());
+        let last = backlog.reserve(100);
+        assert!(backlog.disconnected().is_cancelled());
         drop((reserved, last));
     }
 }

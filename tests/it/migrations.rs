@@ -172,7 +172,7 @@ fn ten_passes(app: App, place: String) -> PassFuture {
             return Err(Error::StorageUnavailable);
         }
         record.0.push(format!("first {at}"));
-        Ok(if at == 9 { PassResult::Done } else { PassResult::More { place: (at + 1).to_string(), percent: at * 10 + 10 } })
+        Ok(if at == 9 { PassResult::Done } else { PassResult::More { position: (at + 1).to_string(), percent: at * 10 + 10 } })
     })
 }
 
@@ -301,7 +301,7 @@ async fn several_processes_can_start_concurrently() {
 #[tokio::test]
 async fn a_step_without_progress_fails() {
     fn stays(_: App, _: String) -> PassFuture {
-        Box::pin(async { Ok(PassResult::More { place: String::new(), percent: 0 }) })
+        Box::pin(async { Ok(PassResult::More { position: String::new(), percent: 0 }) })
     }
     let redis = RedisServer::start();
     let app = process(&redis).await;

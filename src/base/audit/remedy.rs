@@ -1,5 +1,6 @@
 //! Remedies: the repairs that `waxwing fsck --repair` applies to findings. A remedy is correct while servers write: most remedies name the objects to
-//! settle, whose current state is read again, and the others change a key only if it still is as it was found, or cannot be valid.
+//! settle, whose current state is read again. The others compute a value from the current data, or change a key only if it still is as it was found,
+//! or if it cannot be valid.
 
 use crate::base::clock::Millis;
 use crate::base::email::EmailDigest;
@@ -175,7 +176,7 @@ pub enum Remedy {
         /// The muted account.
         to: UserId,
     },
-    /// Settles a block: the blocked account's side, and what the block severs.
+    /// Settles a block: the blocked account's side, and the relations that the block ends.
     SettleBlock {
         /// The blocker.
         from: UserId,
@@ -212,7 +213,7 @@ pub enum Remedy {
         /// The status.
         status: StatusId,
     },
-    /// Settles an entry of a conversation: it agrees with its status, and the status's number of replies with it.
+    /// Settles an entry of a conversation: removes it if its status is deleted and no entry is below it, or sets the counts of its existing status.
     SettleConversationEntry(ConversationEntryId),
     /// Settles a bookmark: the account's bookmarks agree with the accounts that have bookmarked the status.
     SettleBookmark {
@@ -379,7 +380,8 @@ impl Remedy {
         }
     }
 
-    /// The stage of a repair round in which the remedy is applied, from 0. Malformed data is repaired before data that depends on it; deletions come last.
+    /// The stage of a repair round in which the remedy is applied, from 0. Malformed data is repaired before data that depends on it. Keys of deleted
+    /// owners and the rest of deleted accounts are deleted last.
     pub const fn stage(&self) -> u8 {
         match self {
             Self::SetExpiry { .. } | Self::DeleteMistyped { .. } | Self::SetField { .. } | Self::SetText { .. } => 1,

@@ -71,7 +71,7 @@ impl IdKind {
         Self::ChatMessage,
     ];
 
-    /// The length of a global id of this kind, in bytes.
+    /// The number of bytes that a global id of this kind encodes.
     const fn length(self) -> usize {
         match self {
             Self::Comment | Self::Ad | Self::ConversationEntry | Self::ChatMessage => 16,
@@ -224,7 +224,7 @@ impl TagId {
     /// The global id.
     pub fn global(&self) -> String {
         let mut bytes = [&[TAG], self.0.as_bytes()].concat();
-        bytes.push(check(&bytes));
+        bytes.push(check_byte(&bytes));
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
@@ -235,7 +235,7 @@ impl TagId {
         }
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         let (sum, bytes) = bytes.split_last()?;
-        let name = bytes.strip_prefix(&[TAG]).filter(|_| check(bytes) == *sum)?;
+        let name = bytes.strip_prefix(&[TAG]).filter(|_| check_byte(bytes) == *sum)?;
         String::from_utf8(name.to_vec()).ok().map(Self)
     }
 }
@@ -295,7 +295,7 @@ fn part_id(kind: IdKind, whole: u64, number: u64) -> GlobalId {
     bytes[1..8].copy_from_slice(&whole.to_be_bytes()[1..]);
     bytes[8..15].copy_from_slice(&number.to_be_bytes()[1..]);
     bytes[0] = kind as u8;
-    bytes[15] = check(&bytes[..15]);
+    bytes[15] = check_byte(&bytes[..15]);
     GlobalId::new(&bytes)
 }
 
@@ -317,7 +317,7 @@ fn number_id(kind: IdKind, id: u64) -> GlobalId {
     let mut bytes = [0; 9];
     bytes[..8].copy_from_slice(&id.to_be_bytes());
     bytes[0] = kind as u8;
-    bytes[8] = check(&bytes[..8]);
+    bytes[8] = check_byte(&bytes[..8]);
     GlobalId::new(&bytes)
 }
 
@@ -328,7 +328,7 @@ pub fn encode_entry(list: u8, owner: u64, position: u64) -> GlobalId {
     bytes[9..16].copy_from_slice(&position.to_be_bytes()[1..]);
     bytes[0] = IdKind::TimelineEntry as u8;
     bytes[1] = list;
-    bytes[16] = check(&bytes[..16]);
+    bytes[16] = check_byte(&bytes[..16]);
     GlobalId::new(&bytes)
 }
 
@@ -347,7 +347,7 @@ fn parse(text: &str) -> Option<(IdKind, u64)> {
     let (sum, bytes) = buffer[..length].split_last()?;
     let kind = IdKind::ALL.into_iter().find(|kind| *kind as u8 == bytes[0])?;
     let id = number_of(&bytes[length - 8..]);
-    let fits = kind.length() == length && check(bytes) == *sum;
+    let fits = kind.length() == length && check_byte(bytes) == *sum;
     (fits && (1..=source::MAX).contains(&id)).then_some((kind, id))
 }
 
@@ -357,7 +357,7 @@ fn number_of(bytes: &[u8]) -> u64 {
 }
 
 /// A check byte (FNV-1a, folded).
-fn check(bytes: &[u8]) -> u8 {
+fn check_byte(bytes: &[u8]) -> u8 {
     let hash = bytes.iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
     hash.to_le_bytes().into_iter().fold(0, |folded, byte| folded ^ byte)
 }

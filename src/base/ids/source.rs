@@ -33,7 +33,7 @@ pub const fn partition(id: u64, count: u64) -> u64 {
     (id ^ (id >> 6) ^ (id >> 12)) % count
 }
 
-/// The id of this time, worker and sequence. Times before [`EPOCH`] count as its first millisecond.
+/// The id of this time, worker and sequence. Times up to [`EPOCH`] count as the millisecond after it, so that ids are positive.
 pub const fn compose(time: Millis, worker: u64, sequence: u64) -> u64 {
     let since = time.saturating_sub(EPOCH);
     let since = if since == 0 { 1 } else { since };
@@ -71,7 +71,7 @@ struct GeneratorState {
 }
 
 impl IdSource {
-    /// Generates an id that is larger than all earlier ids of this process. No round trip, except one per span.
+    /// Generates an id that is larger than all earlier ids of this process. No round trip, except to reserve a new span.
     ///
     /// # Errors
     /// Those of the reservation; then no id was generated.

@@ -214,7 +214,7 @@ impl Metrics {
     }
 
     /// Counts a GraphQL request: its operation name (`None` if anonymous), its outcome (an error code, or [`OK`]) and its duration.
-    pub fn request(&self, operation: Option<&str>, kind: OperationKind, outcome: &str, took: Duration) {
+    pub fn count_request(&self, operation: Option<&str>, kind: OperationKind, outcome: &str, took: Duration) {
         let operation = match (operation, kind) {
             (None, OperationKind::Unknown) => UNKNOWN,
             (None, _) => ANONYMOUS,
@@ -226,7 +226,7 @@ impl Metrics {
     }
 
     /// Sets the number of entries in a queue of the journal, and the number of dead letters of all queues.
-    pub fn journal(&self, queue: &'static str, entries: u64, dead: u64) {
+    pub fn set_journal(&self, queue: &'static str, entries: u64, dead: u64) {
         self.journal.get_or_create(&QueueLabel { queue }).set(entries.try_into().unwrap_or(i64::MAX));
         self.dead.set(dead.try_into().unwrap_or(i64::MAX));
     }
@@ -243,17 +243,17 @@ impl Metrics {
     }
 
     /// Counts a response that was not delivered.
-    pub fn refused_response(&self, reason: RefusedResponse) {
+    pub fn count_refused_response(&self, reason: RefusedResponse) {
         self.response_meters.refused(reason);
     }
 
     /// Counts impressions of ads, valid or invalid.
-    pub fn ad_impressions(&self, is_invalid: bool, count: usize) {
+    pub fn count_ad_impressions(&self, is_invalid: bool, count: usize) {
         self.ad_meters.impressions(is_invalid, count);
     }
 
     /// Counts a click on an ad; `reason` is why it is invalid.
-    pub fn ad_click(&self, reason: Option<&'static str>) {
+    pub fn count_ad_click(&self, reason: Option<&'static str>) {
         self.ad_meters.click(reason);
     }
 
@@ -365,12 +365,12 @@ mod tests {
     #[test]
     fn a_request_is_counted_under_its_labels_and_in_its_histogram() {
         let metrics = Metrics::new(&StorageMeters::default(), 1_500);
-        metrics.request(Some("Home"), OperationKind::Query, OK, Duration::from_millis(2));
-        metrics.request(Some("Home"), OperationKind::Query, OK, Duration::from_secs(11));
-        metrics.request(None, OperationKind::Mutation, "OUTCOME_UNKNOWN", Duration::ZERO);
-        metrics.request(None, OperationKind::Unknown, "BAD_REQUEST", Duration::ZERO);
+        metrics.count_request(Some("Home"), OperationKind::Query, OK, Duration::from_millis(2));
+        metrics.count_request(Some("Home"), OperationKind::Query, OK, Duration::from_secs(11));
+        metrics.count_request(None, OperationKind::Mutation, "OUTCOME_UNKNOWN", Duration::ZERO);
+        metrics.count_request(None, OperationKind::Unknown, "BAD_REQUEST", Duration::ZERO);
         metrics.count_response(503);
-        metrics.journal("short", 7, 1);
+        metrics.set_journal("short", 7, 1);
         let held = metrics.track_request();
         let text = metrics.exposition(3, 2, 1).expect("text");
         for line in [

@@ -17,16 +17,16 @@ pub fn to_prometheus(openmetrics: &str) -> String {
     for line in openmetrics.lines() {
         match line.strip_prefix("# ").map(|line| line.split_once(' ').unwrap_or((line, ""))) {
             Some(("HELP", rest)) => help = rest.split_once(' '),
-            Some(("TYPE", rest)) => family(&mut text, rest, help.take()),
+            Some(("TYPE", rest)) => write_family(&mut text, rest, help.take()),
             Some(_) => {}
-            None => sample(&mut text, line),
+            None => write_sample(&mut text, line),
         }
     }
     text
 }
 
 /// Writes the declaration of a family. `declared` is its name and its type.
-fn family(text: &mut String, declared: &str, help: Option<(&str, &str)>) {
+fn write_family(text: &mut String, declared: &str, help: Option<(&str, &str)>) {
     let (name, kind) = declared.split_once(' ').unwrap_or((declared, "unknown"));
     let (suffix, kind) = match kind {
         "counter" => ("_total", "counter"),
@@ -44,7 +44,7 @@ fn family(text: &mut String, declared: &str, help: Option<(&str, &str)>) {
 }
 
 /// Writes a sample: its series, its value, and its time if there is one.
-fn sample(text: &mut String, line: &str) {
+fn write_sample(text: &mut String, line: &str) {
     let (series, rest) = line.split_at(end_of_series(line));
     let mut words = rest.split(" # ").next().unwrap_or_default().split_whitespace();
     let Some(value) = words.next() else { return };

@@ -10,14 +10,15 @@ pub(super) struct Scan<T, P> {
     pub(super) window: Window<P>,
     /// The number of items at which the scan ends.
     target: usize,
-    /// The number of rows of the first window that the page needs only if others are dropped.
+    /// The number of rows of the first window that the page needs only if other rows are dropped.
     spare: usize,
     items: Vec<(P, T)>,
     exhausted: bool,
 }
 
 impl<T, P: ListPosition> Scan<T, P> {
-    /// Plans three scans: the page plus one row, and the next row beyond each bound. `spare` is the number of rows beyond those that a window needs.
+    /// Plans three scans: the page plus one row, and the next row beyond each bound. `spare` returns the number of spare rows for a number of
+    /// needed rows.
     pub(super) fn plan(request: PageRequest<P>, spare: impl Fn(usize) -> usize) -> [Self; 3] {
         let (below, above) = (request.after.unwrap_or(P::TOP), request.before.unwrap_or(P::BOTTOM));
         let main = Self::new(below, above, !request.backward, request.size + 1);

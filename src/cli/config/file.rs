@@ -38,7 +38,7 @@ impl File {
     /// Reads a file.
     ///
     /// # Errors
-    /// All syntax errors, a sentence each with its line. They never repeat the text, which may contain a password.
+    /// The error of reading the file, or all syntax errors, a sentence each with its line. They never repeat the text, which may contain a password.
     pub(super) fn read(path: &Path) -> Result<Self, Vec<String>> {
         let file_error = |error| vec![format!("{}: {error}", path.display())];
         let text = std::fs::read_to_string(path).map_err(file_error)?;
@@ -68,7 +68,7 @@ fn parse(text: &str) -> Result<Vec<Setting>, Vec<(usize, String)>> {
     Ok(settings)
 }
 
-/// The current name of an option, of which the file may have the former name.
+/// The current name of an option; `key` may be its former name.
 fn current_name(key: String) -> String {
     let renamed = super::RENAMED.into_iter().find(|(former, _)| *former == key);
     renamed.map_or(key, |(_, name)| name.to_owned())

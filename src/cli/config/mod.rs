@@ -1,4 +1,4 @@
-//! Configuration: a TOML file, the environment and the command line, of which the later one wins.
+//! Configuration: a TOML file, the environment and the command line. The environment overrides the file, and the command line overrides both.
 //!
 //! clap's definitions are the only description of options. The settings of a file become the *defaults* of the options of the same name before the
 //! command line is parsed. So variables and flags override them, the same parsers check the values, and a new option can be set in a file

@@ -23,7 +23,7 @@ fn rows(command: &Command) -> Vec<OptionRow> {
     for part in serve.into_iter().chain(others) {
         collect(part, part.get_name(), &mut rows);
     }
-    // A stable sort: options of one heading come together, in the order of the first.
+    // A stable sort: options with the same heading come together, and headings come in the order of their first options.
     let headings: Vec<String> = rows.iter().map(|row| heading(&row.option)).collect();
     rows.sort_by_key(|row| headings.iter().position(|other| *other == heading(&row.option)));
     rows

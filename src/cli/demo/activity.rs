@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// The number of latest statuses that get comments.
 const COMMENTED_STATUSES: usize = 15;
-/// Keywords of the campaign: other pages do not show it.
+/// Keywords of the campaign: only pages with one of these keywords show its ads.
 const KEYWORDS: [&str; 2] = ["birds", "berries"];
 
 /// Creates the activity, unless the website exists.
@@ -45,7 +45,7 @@ pub(super) async fn create(app: &App, data: &Dataset) -> anyhow::Result<()> {
     unwrap_outcome(ads::register(app, ada, website).await).map(drop)
 }
 
-/// Adds two to five comments to a status, with votes. Some reply to the comment before.
+/// Adds two to five comments to a status, with votes. Some comments reply to the previous comment.
 async fn add_comments(
     app: &App,
     data: &Dataset,

@@ -70,7 +70,7 @@ async fn start_direct(app: &App, data: &Dataset, starter: &str) -> anyhow::Resul
     unwrap_outcome(chats::start_direct(app, &loaders(app, starter), starter, &other.global()).await)
 }
 
-/// Creates a group with the demo's account and others, who accept it: some of them do not follow its owner.
+/// Creates a group with the demo's account and `others`, and accepts the group for `others`: some of these accounts do not follow its owner.
 async fn create_group(app: &App, data: &Dataset, owner: &str, name: &str, others: &[&str]) -> anyhow::Result<ChatId> {
     let owner = account(data, owner)?;
     let others = others.iter().map(|login| account(data, login)).collect::<anyhow::Result<Vec<_>>>()?;

@@ -31,7 +31,7 @@ pub(super) async fn apply(app: &App, remedy: &Remedy) -> Result<(), Error> {
     Box::pin(settle(app, remedy)).await
 }
 
-/// Applies a remedy that concerns a single key.
+/// Applies a remedy that changes keys of a single hash tag.
 async fn repair_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
     let db = app.db();
     match remedy {
@@ -60,7 +60,7 @@ async fn repair_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
     }
 }
 
-/// Applies a remedy that concerns several keys.
+/// Applies any other remedy, by a service of a domain.
 async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
     match remedy {
         Remedy::RemoveFromHome { owner, status } => timelines::remove_deleted_from(app, Feed::Home(*owner), *status).await,

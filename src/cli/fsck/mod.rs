@@ -30,7 +30,7 @@ use std::time::Duration;
 const PAGE: usize = 500;
 /// The number of times that a finding is checked again. Once is not enough where the same follow is created and removed all the time.
 const RECHECKS: usize = 3;
-/// The maximum number of entries of a queue that are read to find changes in progress.
+/// The maximum number of entries of each queue and shard that are read to find changes in progress.
 const MAX_JOURNAL_ENTRIES: usize = 10_000;
 
 /// Options of an audit.
@@ -91,7 +91,7 @@ pub async fn run(app: &App, options: AuditOptions, mut on_progress: impl FnMut(A
 /// Visits every key of every primary in pages, with the number of keys that were read so far. Returns the number of keys.
 async fn visit_keys(app: &App, mut visit: impl AsyncFnMut(Vec<String>, u64) -> Result<(), Error>) -> Result<u64, Error> {
     let mut keys = 0;
-    for node in 0..app.db().primaries().await? {
+    for node in 0..app.db().primary_count().await? {
         let mut cursor = 0;
         loop {
             let (next, mut page) = app.db().scan(node, cursor, PAGE).await?;

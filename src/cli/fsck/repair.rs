@@ -2,7 +2,7 @@
 //!
 //! A remedy repairs by the data that is committed when it is applied, or replaces a value only if the value is still the one that was found. So a
 //! repair can run while servers run, be killed at any moment, and be started again. No content of a user is deleted unless its owner is deleted, and
-//! none is created: a value that no other key determines is left, with the reason.
+//! no content is created: a value that no other key determines is left as it is, and the reason is reported.
 
 use super::apply::apply;
 use super::{AuditOptions, AuditProgress, run};
@@ -80,13 +80,13 @@ pub async fn repair(
         let (keys, findings) = audit(app, options, &mut on_progress).await?;
         (repaired.keys, repaired.audits) = (keys, round + 1);
         for finding in &findings {
-            if reported.insert(name(finding)) {
+            if reported.insert(identity(finding)) {
                 *repaired.found.entry(kind(finding)).or_default() += 1;
                 on_progress(RepairProgress::Found(finding));
             }
         }
         let remedies = remedies(&findings);
-        let current: BTreeSet<_> = findings.iter().map(name).collect();
+        let current: BTreeSet<_> = findings.iter().map(identity).collect();
         let is_stuck = previous.as_ref() == Some(&current);
         repaired.left = findings;
         if dry_run {
@@ -167,7 +167,8 @@ async fn apply_all(
     Ok(())
 }
 
-fn name(finding: &Finding) -> (String, String) {
+/// The key and the problem of a finding: they are the same in every round that finds the problem.
+fn identity(finding: &Finding) -> (String, String) {
     (finding.key.clone(), finding.problem.clone())
 }
 

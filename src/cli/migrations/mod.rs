@@ -9,7 +9,7 @@
 //! the workers do, and must be
 //!
 //! - **bounded**: about a tenth of a second of work, then [`PassResult::More`] with the position of the next pass. A position is data (a shard, an
-//!   id), never a node of a cluster or a SCAN cursor of one: nodes change between two passes.
+//!   id), never a node of a cluster or a SCAN cursor of a node: nodes change between two passes.
 //! - **idempotent**: a pass is repeated after a crash, and two processes that start at once may run the same pass at the same time. If the stored
 //!   version is lost (a power cut loses the last second), all steps run again.
 //! - **made of scripts on one hash tag**, as everything is, so that it works on a cluster.
@@ -41,7 +41,7 @@ pub struct Step {
     pub name: &'static str,
     /// Whether servers of the previous version may run during the step and after it.
     pub beside_servers: bool,
-    /// Runs a bounded part of the step from a position: first the empty one, then the one that the previous pass returned.
+    /// Runs a bounded part of the step from a position: first from the empty position, then from the position that the previous pass returned.
     pub pass: fn(App, String) -> PassFuture,
 }
 
@@ -53,7 +53,7 @@ pub enum PassResult {
     /// There is more to do.
     More {
         /// The position of the next pass, different from that of this pass.
-        place: String,
+        position: String,
         /// The completed part of the step, in percent.
         percent: u64,
     },
@@ -152,15 +152,15 @@ pub async fn run(
             app.db().advance_version(stored.as_ref(), &begun).await?;
             continue;
         }
-        let place = from.step.map(|(_, place)| place).unwrap_or_default();
-        let pass = (step.pass)(app.clone(), place.clone()).await?;
+        let position = from.step.map(|(_, position)| position).unwrap_or_default();
+        let pass = (step.pass)(app.clone(), position.clone()).await?;
         on_progress(MigrationProgress { version, name: step.name, percent: percent(&pass) });
         let to = match pass {
             PassResult::Done => store_version_after(steps, version, None),
-            PassResult::More { place: next, .. } if next == place => {
-                return Err(Error::internal(anyhow::anyhow!("the migration to version {version} stays at {place:?}")));
+            PassResult::More { position: next, .. } if next == position => {
+                return Err(Error::internal(anyhow::anyhow!("the migration to version {version} stays at {position:?}")));
             }
-            PassResult::More { place, .. } => store_version_after(steps, from.version, Some((version, place))),
+            PassResult::More { position, .. } => store_version_after(steps, from.version, Some((version, position))),
         };
         // If another process was faster, its version is kept: this pass ran twice, which changes nothing.
         app.db().advance_version(stored.as_ref(), &to).await?;

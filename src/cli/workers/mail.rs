@@ -22,7 +22,7 @@ const MAX_WAIT: Millis = 3_600_000;
 /// Completes the entry of a message: acknowledges the entry, retries it later, or moves it to the dead letters.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`: the entry is claimed again.
+/// The errors of `delivery`; `STORAGE_UNAVAILABLE`: the entry is claimed again.
 pub(super) async fn deliver(
     app: &App,
     entry: &mut JournalEntry,

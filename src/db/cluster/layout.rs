@@ -60,7 +60,7 @@ pub(super) fn ranges(reply: Value, queried: &Address) -> RedisResult<Vec<SlotRan
     rows.into_iter().filter_map(|row| range(row, queried).transpose()).collect()
 }
 
-/// Parses a range; `None` if its node is unknown.
+/// Parses a range; `None` if the address of its primary is unknown.
 fn range(row: Vec<Value>, queried: &Address) -> RedisResult<Option<SlotRange>> {
     let mut row = row.into_iter();
     let (first, last) = (number(row.next())?, number(row.next())?);

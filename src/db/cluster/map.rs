@@ -55,7 +55,7 @@ pub(super) struct SlotTable {
 }
 
 impl SlotTable {
-    /// The node of this slot; any node if `None`. `None` for a slot without a known node.
+    /// The primary of `slot`; any primary if `slot` is `None`. Returns `None` if the primary is not known.
     pub(super) fn owner(&self, slot: Option<Slot>) -> Option<&Arc<ClusterNode>> {
         match slot {
             Some(slot) => self.owners.get(&slot),
@@ -123,7 +123,7 @@ impl SlotMap {
         nodes
     }
 
-    /// Assigns a slot to this node, and refreshes the rest of the map in the background.
+    /// Assigns a slot to the node at `to`, and refreshes the map in the background, at most once in [`MIGRATION_REFRESH_INTERVAL`].
     pub(super) fn record_move(self: &Arc<Self>, slot: Slot, to: &Address) -> Result<Arc<ClusterNode>, Error> {
         let mut slots = self.slots_mut();
         let node = self.node(&mut slots, to)?;

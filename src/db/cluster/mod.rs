@@ -1,7 +1,8 @@
 //! A Redis Cluster: routes commands to nodes, also during failovers and slot migrations.
 //!
-//! Commands are sent in *rounds*: concurrently, one pipeline per node. Only commands that were redirected (MOVED, ASK) or refused for now
-//! (TRYAGAIN, CLUSTERDOWN) go into the next round. All rounds together have the timeout of one reply of a single server.
+//! Commands are sent in *rounds*: concurrently, one pipeline per node. Only commands without a reply go into the next round: commands that were
+//! redirected (MOVED, ASK) or refused for now (TRYAGAIN, CLUSTERDOWN), and those of a node whose connection was lost. All rounds together have the
+//! timeouts of one connection and one reply of a single server.
 //!
 //! The cluster client of redis-rs is not used here. Its pipelines are limited to one slot. A pipeline that is routed to a node by hand is resent as
 //! a whole to the target of its first redirection, as often as the client retries: the other commands bounce back and forth, and writes among them
@@ -105,7 +106,7 @@ impl Cluster {
 
     /// Sends the pipelines of one round and stores the replies. Returns the version of the slot map used, and the lost nodes.
     async fn round(&self, rounds: &mut PendingCommands, may_retry: bool, access: Access) -> Result<(u64, Vec<Address>), Error> {
-        let (version, batches) = rounds.batches(&self.map);
+        let (version, batches) = rounds.begin(&self.map);
         let pipelines: Vec<Pipeline> = batches.iter().map(|batch| rounds.pipeline(batch)).collect();
         let replies =
             join_all(batches.iter().zip(&pipelines).map(|(batch, pipeline)| batch.node.links.send(pipeline, access))).await;

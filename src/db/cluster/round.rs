@@ -75,7 +75,7 @@ impl PendingCommands {
     }
 
     /// Begins a round: returns the commands for each node, and the version of the slot map that routed them.
-    pub(super) fn batches(&mut self, map: &SlotMap) -> (u64, Vec<NodeBatch>) {
+    pub(super) fn begin(&mut self, map: &SlotMap) -> (u64, Vec<NodeBatch>) {
         let slots = map.slots();
         let mut batches: HashMap<_, NodeBatch> = HashMap::new();
         for (at, route) in std::mem::take(&mut self.unanswered) {

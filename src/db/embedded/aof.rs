@@ -3,7 +3,8 @@
 //! Redis loads a file that ends in the middle of a command: it truncates the incomplete command and starts (`aof-load-truncated`). If the command
 //! is part of a MULTI, Redis discards the open transaction in memory, but leaves its first commands in the file. All later writes are appended
 //! after an open MULTI: the next load either discards them, or applies them together with the first commands of the discarded transaction. (Seen
-//! with 7.0.15; the effects of every script are written as a MULTI.) So a truncated file is rewritten before anything is appended.
+//! with 7.0.15; the effects of every script are written as a MULTI.) So a truncated file is rewritten: at the start of the server before anything is
+//! appended, after a restart of Redis while clients already append to the file.
 
 use std::collections::HashMap;
 use std::fs;

@@ -41,7 +41,7 @@ pub enum EmbeddedError {
         /// The cause.
         source: io::Error,
     },
-    /// The folder is accessible to others and contains foreign files, so its mode is not changed to 0700.
+    /// The folder is accessible to other users, and belongs to another user or contains other files, so its mode is not changed to 0700.
     #[error(
         "{} is open to other users and {reason}, so it is not made private. Name an empty or a new folder with \
          --data-dir", path.display()
@@ -55,7 +55,7 @@ pub enum EmbeddedError {
     /// No folder has a path short enough for a unix socket.
     #[error("the path {} is too long for a unix socket. Set TMPDIR to a shorter one", path.display())]
     SocketPathTooLong {
-        /// The shortest path found.
+        /// The folder for the socket, in the temporary folder of the system.
         path: PathBuf,
     },
     /// Another running server uses the folder.
@@ -82,10 +82,10 @@ pub enum EmbeddedError {
         /// Seconds waited.
         waited: u64,
     },
-    /// The supervisor's thread or the process could not be started.
+    /// The supervisor's thread could not be started.
     #[error("cannot start Redis: {0}")]
     Spawn(#[source] io::Error),
-    /// Redis exited during the start.
+    /// Redis exited during the start, or its process could not be started.
     #[error("Redis did not start ({status}). The end of its log:\n{log}")]
     Exited {
         /// The exit status or signal.

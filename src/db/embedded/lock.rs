@@ -26,7 +26,7 @@ const REDIS_LOCK: &str = "redis.lock";
 /// The timeout of the exit of an earlier Redis: it writes its file first, which takes some seconds on a slow disk.
 const REDIS_EXIT_TIMEOUT: Duration = Duration::from_secs(15);
 const RETRY: Duration = Duration::from_millis(20);
-/// A forking process holds copies of our descriptors until its child executes another program, so a released lock may appear held for a moment.
+/// A forked child holds copies of our descriptors until it executes another program, so a released lock may appear held for a moment.
 const FORK_WINDOW: Duration = Duration::from_millis(300);
 
 /// Both locks, held until this is dropped and the Redis that shares one has ended.

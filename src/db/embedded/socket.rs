@@ -13,7 +13,7 @@ use super::folder;
 const LONGEST_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 100 };
 const NAME: &str = "redis.sock";
 
-/// The socket of Redis. Dropping it removes its files, so it must be created after the folder's lock and dropped before it.
+/// The socket of Redis. Dropping it removes its files, so it must be created after the folder is locked, and dropped before the folder is unlocked.
 #[derive(Debug)]
 pub(super) struct RedisSocket {
     path: PathBuf,

@@ -1,4 +1,5 @@
-//! The facts about a node, and how they are collected: from INFO, and from CONFIG, which a restricted user may not read.
+//! The facts about a node, and how they are collected: from INFO, CONFIG GET, ACL GETUSER and ACL WHOAMI, which a restricted user may not run, and
+//! from `super::rights`.
 
 use std::collections::HashMap;
 
@@ -32,13 +33,13 @@ pub struct NodeFacts {
     pub maxmemory: Option<u64>,
     /// Whether an append-only file that ends in the middle of a command is truncated and loaded.
     pub aof_load_truncated: Option<bool>,
-    /// The longest value of a compactly stored hash, in bytes.
-    pub compact_value: Option<u64>,
+    /// The longest value with which a hash is stored compactly (as a listpack), in bytes.
+    pub hash_max_listpack_value: Option<u64>,
     /// Whether active defragmentation is on.
     pub active_defrag: Option<bool>,
     /// Of a cluster node: `cluster-node-timeout` in ms.
     pub node_timeout: Option<u64>,
-    /// Whether the node can be used over the network without a password.
+    /// Whether the node can be used over the network without a password. A node that listens only on `tls-port` counts as protected.
     pub is_unprotected: Option<bool>,
     /// The name of the Redis user.
     pub user: Option<String>,
@@ -112,7 +113,7 @@ fn add_config(facts: &mut NodeFacts, config: &HashMap<String, String>) {
     facts.active_defrag = flag("activedefrag");
     let node_timeout = config.get("cluster-node-timeout").and_then(|value| value.parse().ok());
     facts.node_timeout = node_timeout.filter(|_| flag("cluster-enabled") == Some(true));
-    facts.compact_value = config.get("hash-max-listpack-value").and_then(|value| value.parse().ok());
+    facts.hash_max_listpack_value = config.get("hash-max-listpack-value").and_then(|value| value.parse().ok());
 }
 
 /// Whether a user needs no password, by its flags: `requirepass` does not reflect an ACL file.
@@ -121,7 +122,7 @@ fn has_no_password(user: &HashMap<String, Value>) -> bool {
     flags.is_some_and(|flags| flags.iter().any(|flag| flag == "on") && flags.iter().any(|flag| flag == "nopass"))
 }
 
-/// Whether the server listens to the network and its protected mode is off.
+/// Whether the server listens on `port` at an address that is not loopback, and its protected mode is off. `tls-port` is not considered.
 fn is_exposed(config: &HashMap<String, String>) -> bool {
     let is = |name: &str, value: &str| config.get(name).is_some_and(|found| found == value);
     let loopback = |address: &str| {

@@ -48,7 +48,7 @@ impl InspectionReport {
 /// Inspects one node; at most six round trips. `kinds` are the kinds of keys that the user must be allowed to use.
 ///
 /// # Errors
-/// If the connection fails or the login is refused. A query that the user may not make is a `None`.
+/// If the connection fails or the login is refused. A fact that the user may not query is `None`.
 pub async fn inspect(connection: &mut impl ConnectionLike, kinds: &[&str]) -> Result<InspectionReport, RedisError> {
     let facts = facts::collect(connection, kinds).await?;
     let findings = evaluate(&facts);

@@ -1,7 +1,7 @@
 -- restamp_member.lua - sets a member's score to a new id, if its score is no id or not unique.
 -- KEYS 1 set:{tag}
 -- ARGV 1 member  2 id
--- Returns 1 | 0 its score is unique, or it is no member
+-- Returns 1 | 0 its score is an id and unique, or it is no member
 local text = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not text then return 0 end
 local score = tonumber(text)

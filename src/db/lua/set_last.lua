@@ -1,4 +1,4 @@
--- set_last.lua - sets a hash's field to the newest entry of its stream.
+-- set_last.lua - sets the field `last` of a hash to the id of the newest entry of its stream. Creates a missing hash.
 -- KEYS 1 hash:{tag}  2 stream:{tag}
 -- ARGV none
 -- Returns 1 | 0 the stream is empty

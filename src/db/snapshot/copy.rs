@@ -11,7 +11,7 @@ const PAGE: usize = 100;
 /// copied keys.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+/// `STORAGE_UNAVAILABLE`, `STORAGE_FULL`, `OUTCOME_UNKNOWN`.
 pub async fn copy_into(from: &Db, to: &Db, mut report: impl FnMut(u64)) -> Result<u64, Error> {
     let (mut cursor, mut copied) = (0, 0);
     loop {

@@ -43,7 +43,7 @@ const STAGES: [&str; 14] = [
 /// of it is visible, and it has left its chats; the rest happens in the background.
 ///
 /// # Errors
-/// As [`users::verify_password`].
+/// As [`users::verify_password`] and [`delete_unchecked`].
 pub async fn delete(app: &App, id: UserId, password: &str, session: Option<SessionId>) -> Outcome<()> {
     let user = users::verify_password(app, id, password, session).await?;
     Ok(delete_unchecked(app, id, &user.login).await?)
@@ -62,7 +62,7 @@ pub async fn remove_user(app: &App, external_id: &str) -> Outcome<UserId> {
 /// As [`delete`], without the check of the password.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; `OVERLOADED` if the journal is full, or the login changes again and again meanwhile.
 pub async fn delete_unchecked(app: &App, id: UserId, login: &str) -> Result<(), Error> {
     let (lease, rest) = begin(app, id, login).await?;
     lease.finish(app, rest).await;
@@ -73,7 +73,7 @@ pub async fn delete_unchecked(app: &App, id: UserId, login: &str) -> Result<(), 
 /// before each pass that follows the first two stages.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once the account is deleted, the workers do the rest.
+/// As [`delete_unchecked`]. If the account is already deleted when an error occurs, the workers purge its remaining data.
 pub async fn purge(app: &App, id: UserId, login: &str, mut on_stage: impl FnMut(&'static str)) -> Result<(), Error> {
     let (mut lease, mut next) = begin(app, id, login).await?;
     while let Some(progress) = next {
@@ -106,7 +106,7 @@ async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option
             lease.ack(app);
             continue;
         }
-        // When the request returns, the account's groups have a successor, and nothing of the account is unread.
+        // When the request returns, the groups that the account owned have another owner, and none of its texts counts as unread.
         while let Some(progress) = next.filter(|progress| progress.stage <= 1) {
             next = settle(app, id, names, progress).await?;
         }
@@ -115,8 +115,9 @@ async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option
     Err(Error::Overloaded)
 }
 
-/// Runs one pass over the remaining data of a deleted account, a thousand keys at most: `login` is its last login, with those before, and the digest of its
-/// external id. Returns where the next pass continues; `None` at the end, and for an account that was not deleted.
+/// Runs one pass over the remaining data of a deleted account: at most about a thousand entries of each list that its stage purges. `login` is the
+/// last login of the account, `former` are its earlier logins, and `external_id` is the digest of its external id. Returns where the next pass
+/// continues; `None` at the end, and for an account that was not deleted.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -63,7 +63,7 @@ pub(super) fn suspensions(user: UserId) -> String {
 /// money granted to shares and not returned, in total and on `day`: `out today day`; and for each share, such as share 0, `g0 b0 r0 q0`: the money
 /// granted in total and before `day`, and returned in total and on `day`. Money in billionths, times in ms; `pacing` is `EVEN`
 /// or `ASAP`, `state` is `on`, `paused` or `stopped`; `from` is the earliest time of activity, `per` the cap's period in seconds, `made` the number of
-/// ads ever created; `daily starts ends cap per suspended` only where there is one. No time to live.
+/// ads ever created; `daily starts ends cap per suspended` exist only if they are set. No time to live.
 pub(super) fn campaign(id: CampaignId) -> String {
     format!("campaign:{{{}}}", id.0)
 }
@@ -103,9 +103,9 @@ pub(super) fn website(id: WebsiteId) -> String {
 }
 
 /// HASH: a copy of the campaign for decisions, `v off starts ends cap per`, of which `v` is the version, `off` is `1` or `0`, `per` is the cap's period
-/// in seconds, and all but the first two are 0 for none; the money of this share, `g r q day spent held used`, of which `g` was granted in total, `r`
-/// was returned in total and `q` on `day`, `held` is reserved for clicks, and `used` was spent or reserved on `day`; its impressions, clicks, invalid
-/// clicks, invalid impressions, `i c x y`, and invalid clicks by reason, `x-REASON`, where there was any. No time to live.
+/// in seconds, and `starts ends cap per` are 0 if they are not set; the money of this share, `g r q day spent held used`, of which `g` was granted in
+/// total, `r` was returned in total and `q` on `day`, `held` is reserved for clicks, and `used` was spent or reserved on `day`; its impressions,
+/// clicks, invalid clicks, invalid impressions, `i c x y`; and its invalid clicks by reason, `x-REASON`, if there were any. No time to live.
 pub(super) fn share(share: Share) -> String {
     format!("share:{{{share}}}")
 }
@@ -192,7 +192,7 @@ pub(super) fn address_impressions(share: Share, origin: Visitor) -> String {
     format!("shown:{{{share}}}:{origin}")
 }
 
-/// ZSET, campaign → time of its next evaluation, ms. Every campaign that has not ended; no time to live.
+/// ZSET, campaign → time of its next evaluation, ms. Every campaign, unless it has ended or was stopped and has no holds; no time to live.
 pub(super) fn schedule(n: u64) -> String {
     format!("schedule:{{{n}}}")
 }

@@ -3,7 +3,7 @@
 //! ## Modules
 //!
 //! A module depends only on itself and the modules above it in this table, by `crate::domains::ads::MODULE`; `tests/it/architecture.rs` checks this.
-//! Inside of it are the modules of any domain: `model`, `store`, `load`, `service`.
+//! Like a domain, a module is divided into `model`, `store`, `load` and `service`, as far as it needs them.
 //!
 //! | module | content |
 //! |---|---|
@@ -26,20 +26,21 @@
 //! 1. **Request.** `serving::service::request` checks the request of a page: website key, slot, keywords, visitor.
 //! 2. **Candidates.** `serving::store` reads the website, the visitor's capped campaigns and the first offers in one pipeline.
 //!    `targeting::service::candidates` merges the listings of the slot and keywords, the highest eCPM first.
-//! 3. **Auction.** `serving::service::decide` takes the best candidates. At a second price, and where a first choice fails, it first evaluates them
-//!    (`targeting::service::eligibility`) and prices each by the next one (`serving::service::auction`).
+//! 3. **Auction.** `serving::service::decide` takes the best candidates. In a second-price auction, and to replace candidates that failed, it
+//!    evaluates candidates (`targeting::service::eligibility`) before it reserves. `serving::service::auction` sets the price: the bid, or the second
+//!    price.
 //! 4. **Reservation.** `budget::service::reserve()` runs one script for each campaign. The script checks the campaign and the visitor's cap, charges
 //!    the impression or holds the price of its click, and counts it. A share without enough money gets a grant from the pool first.
 //! 5. **Backfill.** If campaigns are fewer than the ads that were requested, `serving::service::backfill` adds more ads of the same campaigns.
 //! 6. **Impression token.** `tracking::service::signing` signs and encrypts one token for each impression.
-//! 7. **Record.** A promoted status (`serving::service::promote`) is reserved when the client reports that it was seen
+//! 7. **Record.** The impression of a promoted status (`serving::service::promote`) is reserved when the client reports that the status was seen
 //!    (`tracking::service::record`).
 //! 8. **Click.** `tracking::service::click` opens the token, counts the click once and charges it, unless it is invalid
 //!    (`tracking::service::traffic`).
 //! 9. **Report.** `reporting::service` sums the tallies of all shares by day.
 //!
-//! A reservation that fails where the listing promised an ad makes the listing stale: `targeting::service::reevaluate` updates the campaign after
-//! the response.
+//! If a reservation fails for another reason than a frequency cap, the listing is usually stale: `targeting::service::reevaluate` settles the
+//! campaign in the background.
 //!
 //! ## The flow of money
 //!
@@ -59,10 +60,11 @@
 //! | `campaigns:{uid}`, `websites:{uid}` | ZSET | campaigns or websites of an account → themselves | 1,000 and 100, then `LIMIT_REACHED` |
 //! | `standing:{uid}` | HASH | `advertiser publisher`: the roles in which the account is suspended | 2 fields |
 //! | `campaign:{C}` | HASH | the definition, and the *pool*: the money that no share holds | some 20 fields, and four a share |
+//! | `frozen:{C}` | STRING | the token of a freeze: while the key exists, the pool grants nothing | 2 s |
 //! | `keywords:{C}`, `ads:{C}` | ZSET | keyword → id of its addition; ad → itself | 250 and 100, then `LIMIT_REACHED` |
 //! | `ad:{C}:A` | HASH | the definition of an ad, which never changes | 25 h after its removal; 1,000 in a campaign's life |
 //! | `listed:{C}` | ZSET | listings that may contain the campaign → time of the write | one for each slot and keyword, and those of the minute before |
-//! | `share:{C.n}` | HASH | a copy of the definition for decisions, the share's money and counts | some 30 fields |
+//! | `share:{C.n}` | HASH | a copy of the definition for decisions, the share's money and counts | 24 fields |
 //! | `rank:{C.n}:slot` | ZSET | ad → its eCPM in millionths | 100 |
 //! | `offered:{C.n}` | HASH | pricing, bid, impressions, clicks, spend and invalid traffic of each ad | 14 fields for each ad there ever was |
 //! | `holds:{C.n}` | ZSET | `impression.ad.price.day` → time at which the hold expires | the impressions of an hour |
@@ -74,7 +76,7 @@
 //! | `offers:{L}` | ZSET | campaign → the eCPM of the best ad that it can pay for | every campaign that may be shown there |
 //! | `capped:{V}`, `clicker:{V}` | ZSET, STRING | campaigns whose cap a visitor has reached; the visitor's clicks in a minute | 1,000; a minute |
 //! | `traffic:{V}`, `shown:{C.n}:V` | STRING | clicks or impressions of an address; impressions of the campaign at an address | an hour |
-//! | `schedule:{0..8}` | ZSET | campaign → time of its next evaluation, ms | every campaign that has not ended |
+//! | `schedule:{0..8}` | ZSET | campaign → time of its next evaluation, ms | every campaign, unless it has ended or was stopped and has no holds |
 //! | `website:{W}` | HASH | `id uid name origin off key`, and its traffic | 11 fields |
 //! | `signing:{ads}` | HASH | the keys that sign impression tokens | the newest and the one before |
 //!
@@ -95,9 +97,9 @@
 //! its reads (`cargo bench --bench ads`): 20,000 a second for a share, 80,000 on a cluster, seven billion a day.
 //!
 //! **Invariants.** Of a share: `spent + held <= g - r`; `g` is at most the sum that the pool has granted to it, `r` at least the sum that the pool
-//! has recorded. Of the pool: `out` is the sum of `g - r` and at most the budget; the grants of today are at most the daily budget. `spent` is the sum of
-//! the spend of the share's ads, and of its days; `held` is the sum of its holds. So the budget is never exceeded, whichever process dies at whichever
-//! step.
+//! has recorded. Of the pool: `out` is the sum of `g - r` and at most the budget; no grant raises `today`, the money granted and not returned on
+//! `day`, above the daily budget. `spent` is the sum of the spend of the share's ads, and of its days; `held` is the sum of its holds. So the budget
+//! is never exceeded, whichever process dies at whichever step.
 //!
 //! **Days** are UTC. On a new day a share returns its free money, which was granted for the day before. With even pacing the pool grants the part of
 //! the daily budget that corresponds to the elapsed part of the day, and a minute more ([`Campaign::daily_allowance`]). The price of a click is held
@@ -105,8 +107,8 @@
 //! that has died.
 //!
 //! **Invalid traffic** ([`InvalidClick`]) is served and redirected like other traffic, and costs nothing: clicks and impressions of an address or a
-//! website beyond a plausible number. The same script decides that, so no counter that drives bids and budgets includes it. docs/limits.md
-//! explains the bounds.
+//! website beyond a plausible number. The scripts that count impressions and clicks count the invalid ones in separate fields, so no counter that
+//! drives bids and budgets includes them. docs/limits.md explains the bounds.
 //!
 //! ## Consistency
 //!
@@ -121,10 +123,10 @@
 //!
 //! ## Costs
 //!
-//! A decision takes two round trips ([`service::serve`]). A change takes a charge, two reads, the journal, the commit, and the settling, which waits
-//! for nine round trips (two evaluations of three, and three writes) in some sixteen pipelines. Any number of campaigns with their spend take two
-//! pipelines, with their states three more. Reports of any number of campaigns and ads take one pipeline for their days, with one command for each day
-//! and share, and one for their reach.
+//! A first-price decision takes two round trips in most cases ([`service::serve`]). A change takes a charge, two reads, the journal, the commit, and
+//! the settling, which waits for nine round trips (two evaluations of three, and three writes) in some sixteen pipelines. Any number of campaigns
+//! with their spend take two pipelines, with their states three more. Reports of any number of campaigns and ads take one pipeline for their days,
+//! with one command for each day and share, and one for their reach.
 
 mod accounts;
 pub mod audit;

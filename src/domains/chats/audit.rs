@@ -333,7 +333,7 @@ async fn check_pairs(reader: &AuditReader, key: &str, found: &mut Findings) -> R
     Ok(())
 }
 
-/// Reports keys that name an account in another form than its number in decimal: authors of groups, and reactions.
+/// Reports sorted sets whose members contain an account as one of several parts: authors of groups, and reactions.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].

@@ -72,7 +72,7 @@ pub(super) fn texts(id: ChatId) -> String {
 }
 
 /// ZSET, id of a step → the number of its row: texts, ends of memberships and roles, so that a repeated step appends nothing. At most
-/// [`super::model::MAX_STEP_IDS`]; time to live: a day after the last row.
+/// [`super::model::MAX_STEP_IDS`]; time to live: a day after the last step.
 pub(super) fn sent(id: ChatId) -> String {
     audit::id_key("chat_sent:{", id.0)
 }
@@ -136,7 +136,7 @@ pub(super) fn archived(user: UserId) -> String {
     audit::id_key("chats_archived:{", user.0)
 }
 
-/// ZSET, chat id → activity: the chats that the account has neither accepted nor declined. At most [`super::MAX_REQUESTS`], and briefly one more.
+/// ZSET, chat id → activity: the chats that the account has neither accepted nor declined. At most [`super::MAX_REQUESTS`], and briefly some more.
 pub(super) fn requests(user: UserId) -> String {
     audit::id_key("chat_requests:{", user.0)
 }

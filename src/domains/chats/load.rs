@@ -116,7 +116,7 @@ impl Fetch for AuthorTextFetcher {
     }
 }
 
-/// Loads the numbers of chats of accounts, and their settings.
+/// Loads how many chats accounts have, and their chat settings.
 pub struct ChatReceiverFetcher(pub Db);
 
 impl Fetch for ChatReceiverFetcher {

@@ -13,13 +13,13 @@
 //! | `chat_rows:{c}:{bucket}` | HASH | number → row | 128 rows of at most 17 KB |
 //! | `chat_texts:{c}` | STRING | a bit for each row: it is a text that is not deleted | the stored rows, and a KiB |
 //! | `chat_seen_times:{c}` | ZSET | row up to which all members have seen the chat → the end of the 55 minutes in which they had | 9,600: a year |
-//! | `chat_sent:{c}` | ZSET | id of an appended row → its number | 1,000, a day |
+//! | `chat_sent:{c}` | ZSET | id of a step that has appended a row → number of the row | 1,000, a day |
 //! | `chat_authors:{c}` | ZSET | groups: author and number of each text | the texts |
 //! | `chat_writers:{c}` | HASH | groups: author → number of texts | the authors of texts |
 //! | `chat_reactions:{c}:{number}` | ZSET | emoji and account → id of the reaction | 12 emoji of 500 members |
 //! | `chat_typing:{c}:{hash}`, `chat_positions:{c}:{hash}` | STRING | the member's typing, or its positions, were published just now | 3 s, 1 s |
 //!
-//! Keys of an account, on its tag; all but mutes, archive and settings are derived:
+//! Keys of an account, on its tag; all but mutes, the archive, settings and `direct` are derived:
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
@@ -44,8 +44,8 @@
 //!
 //! **Rows.** The script that appends takes the next number, so that numbers have no gaps. The fields of a page's rows follow from their numbers, without a
 //! read, and a page at row 100,000 costs as much as one at row 100. A repeated step appends nothing: a chat stores the ids of its newest 1,000 texts,
-//! ends of memberships and changes of roles; members and a name that the group has already append no row. Row and newest row are stored as text, with
-//! ids in decimal, so that `waxwing fsck --account` finds an account in them.
+//! ends of memberships and changes of roles; adding accounts that are members already, or setting the name that the group has, appends no
+//! row. Row and newest row are stored as text, with ids in decimal, so that `waxwing fsck --account` finds an account in them.
 //!
 //! **Lists.** Every change from which lists derive raises the version of the chat. A script on the chat's tag returns the data from which the lists of its
 //! members are derived, at one version; a script on a member's tag applies it, unless a later version was applied. So settling can run twice, late and in any
@@ -55,13 +55,13 @@
 //! **Activity.** The activity of a chat is the id of its newest row that no block hides from the member, or of the joining or starting: ids order by time
 //! and are unique, so that they are positions of pages.
 //!
-//! **Unread.** The count is that of the bits above the seen position: the member's own texts are never above it. In a group, the texts of accounts that a
-//! block separates from the member are subtracted ([`service::unread_count`]).
+//! **Unread.** The unread count is the number of set bits above the seen position: the member's own texts are never above this position. In a group,
+//! the texts of accounts that a block separates from the member are subtracted ([`service::unread_count`]).
 //!
 //! **Retention.** The lowest row that can be read is stored, or follows from the newest one and `--messages-kept`: every script computes it, so that
-//! a row past that bound cannot be read by anyone from its commit on. The script that changes a position also stores up to which row all members have
-//! seen the chat, with the end of a span of 55 minutes: a row is never deleted early, and at most an hour late. Rows that nobody can read any more,
-//! since all members have deleted their history or have joined later, are deleted at once. A sweep finds chats by the schedules, makes rows
+//! nobody can read a row below it from the commit of the newest row on. The script that changes a position also stores up to which row all members
+//! have seen the chat, with the end of a span of 55 minutes: a row is never deleted early, and at most an hour late. Rows that nobody can read any
+//! more, since all members have deleted their history or have joined later, are deleted at once. A sweep finds chats by the schedules, makes rows
 //! unreadable, then deletes them, a thousand in a pass, the lowest first. A step that is repeated finds the rows deleted. A schedule may name a chat
 //! too early, never too late: a change moves the chat only to an earlier time, before its journal entry is acknowledged; the sweep replaces the entry
 //! that it has read, then reads the chat again ([`service::sweep`]).
@@ -76,13 +76,13 @@
 //! contains the other events of the change. Positions of members, mutes and the archive are published without an entry: a crash may lose their events.
 //! The objects of an event are loaded at delivery ([`service::load_event`]).
 //!
-//! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. A chat has all rows from its last deleted one to its newest. Every chat
-//! that names an account is in its `chat_states` or its `chats_former`, so that its deletion finds them. A list has a chat if, and only if, `chat_states` says
-//! so.
+//! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. A chat has all rows after its last deleted one. Every chat that
+//! names an account is in the account's `chat_states` or `chats_former`, so that the deletion of the account finds the chat. A list has a chat if,
+//! and only if, `chat_states` says so.
 //!
-//! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that it settles all of them: some 13 commands
-//! each, which a worker does after the response. The request that has changed the group is charged for them as for its own work in the store. A
-//! request that changes nothing settles no lists of other members, if they agree with the chat.
+//! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that the lists of all members are
+//! settled: some 13 commands each, which a worker does after the response. The request that has changed the group is charged for them as for its own
+//! work in the store. A request that changes nothing settles no lists of other members, if they agree with the chat.
 //!
 //! **Costs.** A text in a chat of two: the chat, the accounts, a journal entry, the commit, the blocks, two lists; after the response two scripts
 //! that publish it. A page of chats with their newest rows, counts and positions: one read of rows, one pipeline of scripts, one of accounts. The

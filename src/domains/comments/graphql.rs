@@ -192,9 +192,9 @@ async fn level(
     let sort = sort.unwrap_or_default();
     let page = service::replies(&request.app, &request.loaders(), status, parent, sort, &args).await?;
     let (cursors, list) = (request.app.cursors().await?, service::replies_id(status, parent, sort));
-    let edge = |(place, shown)| edge(service::encode(&cursors, list, place), shown);
+    let edge = |(position, shown)| edge(service::encode(&cursors, list, position), shown);
     let connection = Connection::new(page.items.into_iter().map(edge).collect(), page.has_next, page.has_previous, EmptyFields);
-    Ok(connection.ending_at([page.start, page.end], |place| service::encode(&cursors, list, place)))
+    Ok(connection.ending_at([page.start, page.end], |position| service::encode(&cursors, list, position)))
 }
 
 async fn tree(request: &Request, status: StatusId, args: TreeArgs) -> Result<Connection<Comments>> {

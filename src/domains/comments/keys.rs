@@ -2,8 +2,8 @@
 //!
 //! Some stored names are older than the names in the code: `fallen:` has the deleted branches, `erased:` the deleted comments; the orders `talk`
 //! and `split` are by replies and by controversy. In the hash of a comment, `places` is the number of children, `others` the number of descendants
-//! by other authors, `gone` marks a deleted comment, and `told` is the time of the last event about votes. They stay: renaming them needs a
-//! migration of every thread while no server runs.
+//! by other authors, `gone` marks a deleted comment, and `told` is the time of the last event about votes. These names stay: renaming them
+//! needs a migration of every thread while no server runs.
 
 use super::model::Order;
 use crate::base::audit;
@@ -12,7 +12,7 @@ use crate::base::ids::{CommentId, StatusId, UserId};
 /// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 9] = ["comment", "votes", "replies", "thread", "discussion", "pending", "erased", "fallen", "commented"];
 
-/// HASH `id uid message [edited path up down replies places descendants others gone told]`; missing fields are zero or empty. `path` holds
+/// HASH `id uid message [entities edited path up down replies places descendants others gone told]`; missing fields are zero or empty. `path` holds
 /// the ids of the ancestors, 7 bytes each. No time to live.
 pub(super) fn comment(id: CommentId) -> String {
     format!("comment:{{{}}}:{}", id.status.0, id.number)
@@ -45,12 +45,13 @@ pub(super) fn pending(status: StatusId) -> String {
     format!("pending:{{{}}}", status.0)
 }
 
-/// ZSET, comment that has left the thread → when, ms. At most [`super::model::MAX_DELETED`], of the last 25 hours; time to live: as long.
+/// ZSET, comment that was removed from the thread → when, ms; of a deleted branch only the root. At most [`super::model::MAX_DELETED`], of the last
+/// 25 hours; time to live: 25 hours from the last one.
 pub(super) fn deleted_comments(status: StatusId) -> String {
     format!("erased:{{{}}}", status.0)
 }
 
-/// ZSET, root of a deleted branch → the id of the removal, until all comments below it are deleted.
+/// ZSET, comment of a deleted branch that is deleted, but whose replies are not: at first the root → the id of the removal.
 pub(super) fn deleted_branches(status: StatusId) -> String {
     format!("fallen:{{{}}}", status.0)
 }

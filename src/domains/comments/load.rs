@@ -55,7 +55,7 @@ pub(super) fn voter(secret: [u8; 16], id: CommentId, user: UserId) -> [u8; 8] {
     hasher.finish().to_be_bytes()
 }
 
-/// Loads parts of levels.
+/// Loads parts of levels. A level is the direct replies of a comment, or the comments directly below a status.
 pub struct LevelFetcher(pub App);
 
 /// A part of a level.

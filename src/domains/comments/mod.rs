@@ -2,20 +2,20 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `comment:{sid}:cid` | HASH | `id uid message`, and those of `edited path up down replies places descendants others gone told` that are not zero | 13 fields, 81 KB |
+//! | `comment:{sid}:cid` | HASH | `id uid message`, and those of `entities edited path up down replies places descendants others gone told` that are not zero | 13 fields, 30 KB |
 //! | `votes:{sid}:cid` | HASH | keyed hash of comment and voter → `1` or `-1` | the number of accounts |
 //! | `replies:{sid}:new`, `:top`, `:talk`, `:split` | ZSET | parent (7 bytes), key (4, not in `new`), comment (7); every score 0 | the thread's comments |
 //! | `thread:{sid}` | HASH | `last`: the newest event | 1 field |
 //! | `discussion:{sid}` | STREAM | event → `k` kind, `c` comment, `n` number of removed comments, `b` previous event | 1,000, an hour, unless configured |
 //! | `pending:{sid}` | ZSET | comment → when an event about its votes is due, ms | as the log |
 //! | `erased:{sid}` | ZSET | comment that has left the thread → when, so that a late step does not restore it | 20,000, 25 h |
-//! | `fallen:{sid}` | ZSET | root of a deleted branch → the removal, until all below it is deleted | removals in progress |
+//! | `fallen:{sid}` | ZSET | comment of a deleted branch that is deleted, but whose replies are not → id of the removal | removals in progress |
 //! | `commented:{uid}` | ZSET | status and comment (7 bytes each) → the comment: the author's index | 1,000,000, then `LIMIT_REACHED` |
 //!
 //! All keys of a thread have its status's tag, so every change is one script, and counts are exact. "Redis Applied Design Patterns",
 //! chapter 9, keeps a set of children for each comment, and caches the tree that is built from them until the next change. Here four sets
-//! hold a whole thread. Their members begin with the parent: a level is a range of bytes, a reply changes four entries, and no cache must
-//! be invalidated.
+//! hold a whole thread. Their members begin with the parent: a level is a range of bytes, a reply adds four entries and moves that of its
+//! parent in `talk`, and no cache must be invalidated.
 //!
 //! **Orders.** NEW and OLD read `new` from either end. TOP orders by score (the sort key is the score plus 2³¹), REPLIES by the number of
 //! direct replies that are not deleted, CONTROVERSIAL by `(up + down) ^ (min / max)` in thousandths ([`controversy`], as in Reddit's
@@ -24,23 +24,25 @@
 //!
 //! **Invariants.** In the hash of a comment, `places` is the number of direct replies in the thread, `replies` the number of those that are not
 //! deleted, `descendants` the number of comments below at any depth that are not deleted, and `others` the number of those by other authors than
-//! the comment's. The status's `comments` is the number of all comments that are not deleted. A deleted comment (`gone`) keeps its position, its counts
-//! and its path while `places` is not 0, and loses its author, its text and its key `votes`; it is removed from the thread with the last of its replies.
-//! Nothing can be below a missing comment: a comment exists if its status and all of its ancestors do ([`service::load_visible`], and every script). A
-//! thread and its authors' indexes agree; the thread is authoritative. Votes of deleted accounts stay counted; a voter is stored as a keyed hash, which does not reveal the account.
+//! the comment's. The status's `comments` is the number of all comments that are not deleted. A deleted comment (`gone`) keeps its position, its path
+//! and its counts (except `others`) while `places` is not 0, and loses its author, its text and its key `votes`; it is removed from the thread
+//! with the last of its replies.
+//! A comment counts as existing only if its status and all of its ancestors exist: [`service::load_visible`] checks this, and so do the scripts that
+//! add, edit, vote on and delete comments. A thread and its authors' indexes agree; the thread is authoritative. Votes of deleted accounts stay
+//! counted; a voter is stored as a keyed hash, which does not reveal the account.
 //!
 //! **Branches.** To remove a comment with its branch, one script deletes its own members and hash, lowers the counts of its ancestors, and
 //! records it in `fallen`: from then on the branch cannot be read or extended. The comments below are deleted from the top down, in passes.
-//! Until then the ancestors' `others` still count them, which at most refuses an author an action that is allowed a second later. The
-//! thread of a deleted status is deleted in passes, too.
+//! Until then the ancestors' `others` count them: the author of an ancestor may be refused to delete it with its branch, and be allowed to a
+//! second later. The thread of a deleted status is deleted in passes, too.
 //!
 //! **The log** holds the events of a thread, each with the id of the previous one, so that a reader can detect missing events. The scripts
 //! that change the thread append and publish its events. Events about votes are published at most once a second for each comment.
 //!
-//! **Costs.** A page of any number of levels: one pipeline for the rows, one for the comments, one for their authors. The thread in
-//! reading order: one script that reads (`walk_tree.lua`), since each read depends on the previous one. Comment by comment, the first
-//! hundred of 100,000 comments took 106 round trips and 9.1 ms; with the script 5 and 1.6, as for a thread of a hundred. Adding: the
-//! journal, two scripts and a read, each over at most 64 ancestors.
+//! **Costs.** Pages of any number of levels that are requested together: one pipeline for the rows, one for the comments, one for their authors. The
+//! thread in reading order: one script that reads (`walk_tree.lua`), since each read depends on the previous one. Comment by comment, the first
+//! hundred of 100,000 comments took 106 round trips and 9.1 ms; with the script 5 round trips and 1.6 ms, as for a thread of a hundred
+//! comments. Adding a comment: a journal entry, two scripts and a read; the commit and the read are over at most 64 ancestors.
 //!
 //! A comment of 50 characters takes some 950 bytes of Redis in the thread and the author's index (`cargo bench --bench threads`): 104 in
 //! `new` and 120 in each of the other orders, which is the price of five orders and of pages that cost the same in threads of any size; the

@@ -342,7 +342,7 @@ pub enum ThreadEventPage {
     Events(Vec<ThreadEvent>),
     /// The next events have expired.
     Expired,
-    /// Redis has lost the next events.
+    /// Redis has lost the event at the position, and possibly events after it.
     Lost,
 }
 

@@ -3,16 +3,16 @@
 use super::model::{Comment, Order};
 use crate::base::ids::CommentId;
 
-/// Everything that is wrong in a thread, from a consistent read.
+/// Everything that is wrong in a thread, from a read during which the thread had no new event.
 #[derive(Debug, Default)]
 pub(super) struct ThreadRepairs {
-    /// The id of the thread's newest event when the thread was read. The counts are valid until there is a newer event.
+    /// The id of the thread's newest event when the thread was read. Counts are repaired only while there is no newer event.
     pub(super) last_event: String,
     /// The number of comments, if the status has a different count.
     pub(super) comment_count: Option<u64>,
     /// Comments with wrong counts or positions.
     pub(super) comments: Vec<CommentRepair>,
-    /// Members of orders whose comment does not exist.
+    /// Members of orders whose comment does not exist, with the id of the comment; without an id if the member is invalid.
     pub(super) orphan_members: Vec<(Order, Vec<u8>, Option<CommentId>)>,
     /// Missing ancestors of existing comments, each with its own ancestors.
     pub(super) missing_ancestors: Vec<(CommentId, Vec<u64>)>,

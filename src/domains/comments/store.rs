@@ -95,7 +95,7 @@ fn change(script: &'static Script, log: LogParameters, id: CommentId, path: &[u6
 /// Result of adding a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AddCommentResult {
-    /// The comment exists, since now or before.
+    /// The comment exists: it was added by this call, or by an earlier one with the same id.
     Added,
     /// The parent does not exist.
     NoParent,
@@ -213,7 +213,7 @@ pub(super) async fn delete_branch(
     db.call(call.arg(DELETED_TTL).arg(MAX_DELETED).arg(actor.0).arg(removal)).await.map(ChangeCommentResult::of)
 }
 
-/// Up to `limit` roots of deleted branches with comments left below, each with its removal. One command.
+/// Up to `limit` roots of deleted branches whose replies must be deleted, each with the id of its removal. One command.
 pub(super) async fn deleted_branches(db: &Db, status: StatusId, limit: usize) -> Result<Vec<(CommentId, u64)>, Error> {
     let reply =
         db.read(cmd("ZRANGE").arg(keys::deleted_branches(status)).arg(0).arg(limit.max(1) - 1).arg("WITHSCORES").take()).await?;
@@ -227,7 +227,7 @@ pub(super) async fn purge_from_branches(db: &Db, log: LogParameters, comments: &
     db.call_many(comments.iter().map(call).collect()).await.map(drop)
 }
 
-/// Removes roots of deleted branches that have no comments left below. One command; nothing for no ids.
+/// Removes roots of deleted branches that have no direct replies left. One command; no round trip if `ids` is empty.
 pub(super) async fn remove_finished_branches(db: &Db, status: StatusId, ids: &[CommentId]) -> Result<(), Error> {
     let numbers: Vec<u64> = ids.iter().map(|id| id.number).collect();
     if numbers.is_empty() {
@@ -257,7 +257,7 @@ pub(super) async fn some_comments(db: &Db, status: StatusId, limit: usize) -> Re
     Ok(members.into_iter().filter_map(parse).collect())
 }
 
-/// Whether anything is left of threads, in their order. One pipeline.
+/// Whether threads exist, in the order of `ids`: the key that is read is deleted last. One pipeline.
 pub(super) async fn threads_exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
     let commands = ids.iter().map(|id| cmd("EXISTS").arg(keys::thread(*id)).take()).collect();
     db.read_many(commands).await?.into_iter().map(decode::value).collect()
@@ -275,8 +275,8 @@ pub(super) async fn purge_comments(db: &Db, status: StatusId, comments: &[(Comme
     db.write_many(vec![cmd("ZREM").arg(new).arg(members).take()]).await.map(drop)
 }
 
-/// Deletes the rest of a thread without comments whose status was deleted. The key that marks the thread as existing is deleted last. One pipeline
-/// on one tag.
+/// Deletes the remaining keys of the thread of a deleted status, after its comments. The key that marks the thread as existing is deleted last. One
+/// pipeline on one tag.
 pub(super) async fn purge_thread(db: &Db, status: StatusId) -> Result<(), Error> {
     let orders = Order::ALL.map(|order| keys::replies(status, order));
     let rest = [keys::log(status), keys::pending(status), keys::deleted_comments(status), keys::deleted_branches(status)];
@@ -302,7 +302,7 @@ pub(super) async fn add_commented(db: &Db, author: UserId, id: CommentId) -> Res
     })
 }
 
-/// Removes comments from their authors' indexes. One pipeline; nothing for no comments.
+/// Removes comments from their authors' indexes. One pipeline; no round trip if `comments` is empty.
 pub(super) async fn remove_commented(db: &Db, comments: &[(UserId, CommentId)]) -> Result<(), Error> {
     let command =
         |(author, id): &(UserId, CommentId)| cmd("ZREM").arg(keys::commented(*author)).arg(encode_index_member(*id)).take();
@@ -328,7 +328,7 @@ pub(super) fn decode_index_member(member: &[u8]) -> Option<CommentId> {
     Some(CommentId { status: StatusId(id(status)?), number: id(number)? })
 }
 
-/// The authors of `ids`, in their order; `None` for deleted and unknown ones. One pipeline.
+/// The authors of `ids`, in their order; `None` for deleted and unknown comments. One pipeline.
 pub(super) async fn authors(db: &Db, ids: &[CommentId]) -> Result<Vec<Option<UserId>>, Error> {
     let commands = ids.iter().map(|id| cmd("HGET").arg(keys::comment(*id)).arg("uid").take()).collect();
     let author = |reply| Ok(decode::value::<Option<u64>>(reply)?.map(UserId));

@@ -7,7 +7,7 @@ use crate::base::ids::StatusId;
 pub const KINDS: [&str; 3] = ["conversation", "conversation_new", "conversation_likes"];
 
 /// HASH, status id (7 bytes) → its entry, in the format of `lua/conversation.lua`; `living`: the number of statuses that are not deleted. At most
-/// 1,000,000 of them, and the deleted ones above them. Deleted with the last reply.
+/// 1,000,000 entries of such statuses, and the entries of deleted statuses above them. Deleted with the last reply.
 pub fn entries(root: StatusId) -> String {
     audit::id_key("conversation:{", root.0)
 }

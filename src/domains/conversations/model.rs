@@ -51,7 +51,7 @@ pub struct ReplyRef {
     pub parent_author: Option<UserId>,
 }
 
-/// A node of the tree of a conversation, as stored: its status, which may be deleted, and counts. It remains while a node below it exists.
+/// A node of the tree of a conversation, as stored. After its status is deleted, the node remains while a node below it exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredEntry {
     /// Whether its status was deleted.

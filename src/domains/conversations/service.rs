@@ -17,7 +17,7 @@ pub async fn add(app: &App, root: StatusId, parent: StatusId, reply: StatusId) -
     store::add(app.db(), root, parent, reply).await
 }
 
-/// Adds replies with their parents, once each, a parent before the replies to it. A pipeline of scripts for every thousand. For bulk loads.
+/// Adds replies below their parents, once each; a parent comes before the replies to it. A pipeline of scripts for every thousand. For bulk loads.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `STORAGE_FULL`, `OUTCOME_UNKNOWN`: import again; internal for a reply whose parent has no entry.
@@ -34,7 +34,7 @@ pub async fn remove(app: &App, entry: ConversationEntryId) -> Result<Option<Conv
     store::remove(app.db(), entry).await
 }
 
-/// Moves replies in the order by likes. One pipeline of scripts; nothing for none.
+/// Moves replies in their orders by likes. One pipeline of scripts; no round trip if `likes` is empty.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

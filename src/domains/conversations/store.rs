@@ -42,7 +42,7 @@ pub(super) fn parse_reply(text: &str) -> Option<ReplyRef> {
     Some(ReplyRef { parent: StatusId(parent), root: StatusId(root), depth, parent_author })
 }
 
-/// A status to which everyone may reply has no such field. An unknown policy refuses all.
+/// A status to which everyone may reply has no such field. An unknown policy counts as [`ReplyPolicy::Nobody`].
 impl HashValue for ReplyPolicy {
     const FORM: Form = Form::Optional;
 
@@ -99,7 +99,7 @@ fn add_call(reply: ConversationEntryId, parent: StatusId) -> Call {
     ids.iter().fold(call(&ADD_ENTRY, reply.root), |call, id| call.arg(&bytes_of(id.0)[..])).arg(MAX_LIVING)
 }
 
-/// Adds replies with their parents, in this order. A pipeline of scripts for every thousand.
+/// Adds replies below their parents, in the order of `replies`. A pipeline of scripts for every thousand replies.
 pub(super) async fn add_many(db: &Db, replies: &[(ConversationEntryId, StatusId)]) -> Result<(), Error> {
     for part in replies.chunks(BULK) {
         for reply in db.call_many(part.iter().map(|(reply, parent)| add_call(*reply, *parent)).collect()).await? {
@@ -120,7 +120,7 @@ pub(super) async fn remove(db: &Db, entry: ConversationEntryId) -> Result<Option
     Ok(next.and_then(|id| Some(ConversationEntryId { status: id_of(&id)?, ..entry })))
 }
 
-/// Moves replies in their orders by likes. One pipeline of scripts; nothing for none.
+/// Moves replies in their orders by likes. One pipeline of scripts; no round trip if `likes` is empty.
 pub(super) async fn set_likes(db: &Db, likes: &[(ConversationEntryId, u64)]) -> Result<(), Error> {
     let set = |(entry, likes): &(ConversationEntryId, u64)| {
         call(&SET_ENTRY_LIKES, entry.root).arg(&bytes_of(entry.status.0)[..]).arg((*likes).min(u64::from(u32::MAX)))

@@ -47,10 +47,10 @@ impl TextEntities {
             let written: String = text[entity.range.clone()].iter().collect();
             match entity.kind {
                 EntityKind::Mention => {
-                    Some(login_of(&written)).filter(|login| logins.contains(login)).is_some_and(|it| mentioned.counts(it))
+                    Some(login_of(&written)).filter(|login| logins.contains(login)).is_some_and(|it| mentioned.try_add(it))
                 }
-                EntityKind::Tag => tag_name(&written).is_some_and(|name| tags.counts(name)),
-                EntityKind::Link => links.counts(written),
+                EntityKind::Tag => tag_name(&written).is_some_and(|name| tags.try_add(name)),
+                EntityKind::Link => links.try_add(written),
             }
         };
         let stored = |Entity { kind, range }: &Entity| StoredEntity { kind: *kind, range: range.start as u32..range.end as u32 };
@@ -126,7 +126,7 @@ impl<T: Eq + std::hash::Hash> BoundedSet<T> {
     }
 
     /// Adds a value unless the limit is reached. Returns whether the set contains the value.
-    fn counts(&mut self, value: T) -> bool {
+    fn try_add(&mut self, value: T) -> bool {
         self.values.contains(&value) || self.values.len() < self.most && self.values.insert(value)
     }
 }

@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 
 /// The longest tag in code points, as it is written and as a name, without its sign.
 const MAX_TAG: usize = 100;
-/// The selectors of the form of the character before. A tag may begin after them.
+/// Unicode's variation selectors, which select the form of the character before them. A tag may begin after them.
 const VARIATION_SELECTORS: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
 /// The characters after a sign that is drawn as a keycap.
 const KEYCAP: [char; 2] = ['\u{fe0f}', '\u{20e3}'];
@@ -30,7 +30,7 @@ fn is_boundary(before: char) -> bool {
     VARIATION_SELECTORS.contains(&before) || !(is_tag(before) || before == '&')
 }
 
-/// The length of the tag that a text begins with, without its sign; `None` if there is no letter in it.
+/// The length of the tag at the start of `text`, which follows the sign; `None` if the tag has no letter, or the sign is drawn as a keycap.
 fn length(text: &[char]) -> Option<usize> {
     let length = text.iter().take_while(|c| is_tag(**c)).count();
     let is_keycap = text.first().is_some_and(|first| KEYCAP.contains(first));

@@ -18,7 +18,7 @@ pub(super) fn length(text: &[char]) -> Option<usize> {
     for (length, c) in (1..).zip(text.iter().copied().take_while(|c| is_label(*c))) {
         let Some(end) = append_lower(c, &mut tld, bytes) else { break };
         bytes = end;
-        if length >= SHORTEST && text.get(length).is_none_or(|next| ends(*next)) && TLDS.contains(&tld[..bytes]) {
+        if length >= SHORTEST && text.get(length).is_none_or(|next| is_boundary(*next)) && TLDS.contains(&tld[..bytes]) {
             longest = Some(length);
         }
     }
@@ -38,7 +38,7 @@ fn append_lower(c: char, bytes: &mut [u8; LONGEST], mut at: usize) -> Option<usi
     Some(at)
 }
 
-const fn ends(next: char) -> bool {
+const fn is_boundary(next: char) -> bool {
     !(next.is_ascii_alphanumeric() || matches!(next, '@' | '+' | '-'))
 }
 

@@ -55,7 +55,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     audit_edges::check(reader, &FOLLOWS, sets, found).await
 }
 
-/// Checks that the accounts of records of undone follows exist. How long a record has existed is not stored, so an old one is not reported.
+/// Checks that the accounts of records of undone follows exist. The age of a record is not stored, so an old record is not reported.
 async fn check_unfollowed(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let unfollowed: Vec<(UserId, &KeyInfo)> =
         entries.iter().filter_map(|entry| Some((keys::parse_unfollowed(&entry.key)?, entry))).collect();

@@ -37,7 +37,7 @@ pub(super) fn follow_requests_received(id: UserId) -> String {
 }
 
 /// ZSET, user id → follow id: followed accounts whose reposts the home does not show. An entry with the id of a former follow is ignored.
-/// At most [`super::MAX_FOLLOWING`], and those that are about to be removed; no time to live.
+/// At most [`super::MAX_FOLLOWING`], and ignored entries that are about to be removed; no time to live.
 pub fn hidden_reposts(id: UserId) -> String {
     format!("reposts_hidden:{{{}}}", id.0)
 }

@@ -24,7 +24,7 @@ pub struct RepostChoice {
     pub is_hidden: bool,
 }
 
-/// Loads the choices of one viewer; without a session there are none, at no cost.
+/// Loads whether the reposts of accounts are hidden in the home of one viewer; without a session all are false, at no cost.
 pub struct RepostChoiceFetcher {
     /// Redis.
     pub db: Db,

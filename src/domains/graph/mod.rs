@@ -17,10 +17,11 @@
 //! writer of the other side reads the follower's side again afterwards.
 //!
 //! **Requests.** Following a private account creates a request. The requester's side is authoritative, as with follows, and has the hash tag of the
-//! requester's follows: one script changes an accepted request into a follow. If a follow begins while there is a request (of a friend, or of an account
-//! that became public), the request ends when the follow is settled. The other side is settled together with that of follows ([`service::settle`]): its
-//! script reads on its own tag whether the account is private. If the account became public after the requester had read that it is private, the request
-//! becomes a follow. So no request to a public account remains, whichever of the two is written first.
+//! requester's follows: one script changes an accepted request into a follow. If a follow begins while there is a request (to an account that became
+//! a friend, or public), the request ends when the follow is settled. The other side of a request is settled together with that of follows
+//! ([`service::settle`]): the script that writes it also reads whether the account is private, which is stored on the same tag. If the account became
+//! public after the requester had read that it is private, the request becomes a follow. So no request to a public account remains, whichever is
+//! written first: the request or the privacy.
 //!
 //! **Hidden reposts** belong to a follow: an entry with the id of an earlier follow has no effect, so the commit of an unfollow also resets the setting.
 //!

@@ -5,7 +5,7 @@ use crate::base::named::named_enum;
 
 /// Maximum number of accounts that an account follows. Home timelines are merged from them, so this also bounds that work.
 pub const MAX_FOLLOWING: usize = 10_000;
-/// Follows or follow requests that one pass removes.
+/// Maximum number of follows, sent requests or received requests that one pass removes from a deleted account.
 pub(super) const PASS: usize = 1_000;
 /// Maximum number of follow requests that an account has sent at once.
 pub const MAX_FOLLOW_REQUESTS: usize = 1_000;
@@ -77,11 +77,11 @@ pub struct FollowerStats {
 /// The follower's side of a follow, or the list's side of a membership.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FollowEdge {
-    /// The id of the follow, if there is one.
+    /// The id of the follow or of the membership, if it exists.
     pub follow: Option<u64>,
-    /// The id of an undone follow, while statuses of the account may be in the home timeline.
+    /// The id of an undone follow or of the removal of a member, while statuses of the account may be in the timeline of the home or the list.
     pub unfollowed: Option<u64>,
-    /// The id of a pending follow request.
+    /// The id of a pending follow request; none for a membership.
     pub request: Option<u64>,
 }
 

@@ -34,7 +34,7 @@ pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<bool> {
     }
 }
 
-/// Checks whether `a` may follow or unfollow `b`, and charges it.
+/// Checks that `a` and `b` are different accounts, and charges a follow or an unfollow to `a`.
 ///
 /// # Errors
 /// `CANNOT_FOLLOW_SELF`; `RATE_LIMITED`.
@@ -54,9 +54,10 @@ pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
 }
 
 /// Reconciles `b`'s side with `a`'s, and returns the follower stats of `b`; `None` if `b` was deleted, and then removes the follow or the request. A
-/// request to a public account becomes a follow, and a request beside a follow ends. One script and a command; two scripts more for such a request.
-/// The caller reads `a`'s side before and after, and repeats if that side has changed: the last writer of `b`'s side has read it since, so both sides
-/// match in any order of steps.
+/// request to a public account becomes a follow, and a request beside a follow ends. One script for a pending request, else a script and a command at
+/// once; one command more for a request beside a follow, one script more if `b` was deleted, and up to three scripts and a command more for a request
+/// to a public account. The caller reads `a`'s side before and after, and repeats if that side has changed: the process that writes `b`'s side last
+/// reads `a`'s side again afterwards, so both sides match in any order of steps.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -74,8 +75,8 @@ pub async fn settle(app: &App, a: UserId, b: UserId, edge: FollowEdge) -> Result
     Ok(stats)
 }
 
-/// Writes or removes `b`'s side of a follow, and removes that of a request. Not in one script: in a slot that is being moved, a script with a key that
-/// does not exist has to wait.
+/// Writes or removes `b`'s side of a follow, and removes `b`'s side of a request. Not in one script: in a slot that is being moved, a script with a
+/// key that does not exist has to wait.
 async fn settle_follow(app: &App, a: UserId, b: UserId, follow: Option<u64>) -> Result<Option<FollowerStats>, Error> {
     let requester = [a];
     let settle = async {
@@ -133,7 +134,7 @@ pub async fn remove_hidden_reposts(app: &App, a: UserId, b: UserId) -> Result<()
     store::hidden_reposts::remove(app.db(), a, b).await
 }
 
-/// The versions of the sets of followed accounts (how often they have changed). One round trip.
+/// The versions of the sources of homes: each changes with the followed accounts, the followed tags and the hidden reposts. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -141,7 +142,7 @@ pub async fn versions(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
     store::versions(app.db(), ids).await
 }
 
-/// The accounts that `id` follows, in no order, and the version of that set. One round trip.
+/// The accounts that `id` follows, in no order, and the version of the sources of its home, as of [`versions`]. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -157,7 +158,7 @@ pub async fn follower_stats(app: &App, id: UserId) -> Result<FollowerStats, Erro
     store::follower_stats(app.db(), id).await
 }
 
-/// As [`follower_stats`] for many accounts, in their order. One round trip; nothing for none.
+/// As [`follower_stats`] for many accounts, in their order. One round trip; none if `ids` is empty.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -182,8 +183,8 @@ pub async fn followers_below(app: &App, id: UserId, below: u64, limit: usize) ->
     Ok(store::read_windows(app.db(), id, Direction::Followers, &[window]).await?.pop().unwrap_or_default())
 }
 
-/// Removes up to a thousand follows of a deleted account, the other sides first; `true` means that more may be left. A follow in progress
-/// reads its side again afterwards, and finds that the account follows nobody.
+/// Removes up to a thousand follows of a deleted account: first from the followers of the other accounts, then from the accounts that it follows.
+/// Returns whether more may be left. A concurrent [`settle`] of such a follow is repeated: its caller finds that the deleted account follows nobody.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -221,7 +222,7 @@ fn limit_reached() -> UserError {
     UserError::new(UserErrorCode::LimitReached, message, &["userId"])
 }
 
-/// Writes follows in bulk, as (follower, followed, follow id) with indexes of `users`. The counts are written with the accounts.
+/// Writes follows in bulk, each as the indexes of the follower and the followed account in `users`, and the follow id. The caller writes the counts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: import again.

@@ -78,7 +78,7 @@ pub(super) async fn follower_stats(db: &Db, id: UserId) -> Result<FollowerStats,
     decode_stats((followers, mode.unwrap_or_default()))
 }
 
-/// As [`follower_stats`] for many accounts, in their order; deleted ones have no followers. One pipeline.
+/// As [`follower_stats`] for many accounts, in their order; deleted accounts have no followers. One pipeline.
 pub(super) async fn many_follower_stats(db: &Db, ids: &[UserId]) -> Result<Vec<FollowerStats>, Error> {
     let command = |id: &UserId| cmd("HMGET").arg(user_key(*id)).arg(&["followers", "reach"]).take();
     let replies = db.read_many(ids.iter().map(command).collect()).await?.into_iter();
@@ -120,7 +120,7 @@ pub(super) async fn remove_followers(db: &Db, a: UserId, others: &[UserId]) -> R
     db.call_many(others.iter().map(|b| remove_follower_call(*b, a)).collect()).await.map(drop)
 }
 
-/// Removes `others` from the accounts that the deleted account `a` follows. One command; nothing for none.
+/// Removes `others` from the accounts that the deleted account `a` follows. One command; none if `others` is empty.
 pub(super) async fn remove_followed(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
     if others.is_empty() {
         return Ok(());
@@ -134,7 +134,7 @@ pub(super) async fn purge_unfollowed(db: &Db, a: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::unfollowed(a)).arg(keys::hidden_reposts(a)).take()]).await.map(drop)
 }
 
-/// The accounts that `id` follows, and the version of that set. One pipeline of two commands; at most 10,000 rows.
+/// The accounts that `id` follows, and the version of the sources of its home. One pipeline of two commands; at most 10,000 rows.
 pub(super) async fn followed_and_version(db: &Db, id: UserId) -> Result<(Vec<UserId>, u64), Error> {
     let commands = vec![
         cmd("HGET").arg(user_key(id)).arg("edges").take(),
@@ -146,7 +146,7 @@ pub(super) async fn followed_and_version(db: &Db, id: UserId) -> Result<(Vec<Use
     Ok((ids.into_iter().map(UserId).collect(), edges.unwrap_or(0)))
 }
 
-/// The versions of the sets of followed accounts. One pipeline.
+/// The versions of the sources of homes. One pipeline.
 pub(super) async fn versions(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(user_key(*id)).arg("edges").take()).collect()).await?;
     replies.into_iter().map(|reply| Ok(decode::value::<Option<u64>>(reply)?.unwrap_or(0))).collect()

@@ -3,7 +3,7 @@
 
 use super::keys::{self, KeyKind};
 use super::model::REVOCATION_TTL;
-use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
+use crate::base::audit::{self, Expiry, Findings, GRACE_PERIOD, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::external_id::ExternalId;
 use crate::base::ids::{UserId, source};
@@ -88,7 +88,7 @@ async fn check_holders(reader: &AuditReader, holders: &[(&str, bool)], found: &m
         let stored: Option<String> = subjects.read(&id).flatten();
         let has_it = stored.as_deref().and_then(ExternalId::parse).is_some_and(|stored| stored.digest() == digest);
         // An external id is claimed before its account is created.
-        if !has_it && reader.now() >= at + LEASE {
+        if !has_it && reader.now() >= at + GRACE_PERIOD {
             let release = Remedy::ReleaseExternalId { user: id, digest: digest.to_owned() };
             found.add_repairable(&keys::external_id(digest), format!("is held by {}, which does not have it", id.0), [release]);
         }
@@ -111,7 +111,7 @@ async fn check_identities(reader: &AuditReader, ids: &[UserId], found: &mut Find
         }
         let (subject, linked, revoked): StoredIdentity = stored.read(id).unwrap_or_default();
         let is_number = |text: &Option<String>| text.as_deref().and_then(audit::number).is_some();
-        // The account has had its identity since it was created. All JWTs so far are revoked, as some may have been.
+        // The account has had its identity since it was created. All JWTs so far are revoked, because some of them may have been revoked before.
         let repairs = [
             ("linked", is_number(&linked), linked, source::time_of(id.0)),
             ("revoked", revoked.is_none() || is_number(&revoked), revoked, reader.now()),

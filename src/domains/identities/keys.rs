@@ -7,8 +7,8 @@ use crate::base::ids::UserId;
 pub const KINDS: [&str; 3] = ["external_id", "identity", "revoked_jwt"];
 
 /// HASH `uid at removed`, under the digest of an external id: the account that has the id, or is about to; when it was claimed, in ms since the epoch; and
-/// when the last account with it was deleted, in ms. `removed` is missing before the first deletion. No time to live while it has `uid`; without, only
-/// `removed` is left; time to live: [`super::model::REVOCATION_TTL`].
+/// when the last account with it was deleted, in ms. `removed` is missing before the first deletion. No time to live while it has `uid`. Without
+/// `uid`, only `removed` is left; time to live: [`super::model::REVOCATION_TTL`].
 pub(super) fn external_id(digest: &str) -> String {
     format!("external_id:{{{digest}}}")
 }

@@ -2,17 +2,17 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `external_id:{digest}` | HASH | the account that has an external id, by the digest of the id; after its deletion, the time of that | one for each external id; 24 hours and 3 minutes after a deletion |
+//! | `external_id:{digest}` | HASH | the account that has an external id, by the digest of the id; after the deletion of the account, the time of the deletion | one for each external id; 24 hours and 3 minutes after a deletion |
 //! | `identity:{uid}` | HASH | the external id of an account, the issuer of its JWTs, and the time until which they are revoked | 4 fields |
 //! | `revoked_jwt:{digest}` | STRING | the time when a JWT, or all JWTs of a session, were revoked, by the digest of the `jti` or `sid` | 24 hours and 3 minutes |
 //!
 //! **Creating an account.** The external id is claimed under its own hash tag before anything else, so of concurrent requests with one external id exactly one
-//! creates the account; the others wait for it, and then update that account. The login and a confirmed mail address are claimed next. One script on
+//! creates the account; the others wait for it, and then find that account. The login and a confirmed mail address are claimed next. One script on
 //! the account's tag writes the account with its addresses and its identity: the commit. If a process dies before it, a worker releases the claims. A
-//! claim without an account that is ten seconds old counts as abandoned, and another request takes it over; a stalled process finds that after its commit,
-//! and deletes the account again. If the commit was made just before the claim was taken over, the other request finds the account, and returns the claim.
-//! The ten seconds are those of a lease of the journal, after which the login and the address are free as well. A request that is repeated with its
-//! idempotency key has the id of the claim, and does not wait.
+//! claim without an account that is ten seconds old counts as abandoned, and another request takes it over; a stalled process notices this after its
+//! commit, and deletes the account again. If the commit was made just before the claim was taken over, the other request finds the account, and
+//! returns the claim. The ten seconds are those of a lease of the journal, after which the login and the address are free as well. A request that is
+//! repeated with its idempotency key has the id of the claim, and does not wait.
 //!
 //! **Invariants.** An external id names at most one account, and an account has at most one external id, which never changes. The id is free again when
 //! the account is deleted.

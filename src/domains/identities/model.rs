@@ -22,10 +22,10 @@ pub struct Identity {
 /// The account that holds an external id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ExternalIdHolder {
-    /// The account that has it, or is about to.
+    /// The account that has the external id, or that is being created with it.
     pub(super) user: Option<UserId>,
     /// When it was claimed.
     pub(super) claimed_at: Millis,
-    /// When the last account with it was deleted; `None` if there was none, or long ago.
+    /// When the last account with the external id was deleted; `None` if none was, or the record of the deletion has expired.
     pub(super) removed_at: Option<Millis>,
 }

@@ -65,7 +65,7 @@ pub fn not_found() -> UserError {
 /// The account of an external id that an input names.
 ///
 /// # Errors
-/// `INVALID_INPUT` for a text that cannot be one; `NOT_FOUND`.
+/// `INVALID_INPUT` for a text that cannot be an external id; `NOT_FOUND`.
 pub async fn require(app: &App, external_id: &str) -> Outcome<Arc<User>> {
     let external_id = parse_external_id(external_id)?;
     Ok(find_account(app, &external_id).await?.ok_or_else(not_found)?)

@@ -24,8 +24,9 @@ pub(super) async fn holder(db: &Db, digest: &str) -> Result<ExternalIdHolder, Er
     Ok(ExternalIdHolder { user: user.map(UserId), claimed_at: at.unwrap_or(0), removed_at })
 }
 
-/// Claims an external id for the account `id`, if it is free or `abandoned` has it; for a JWT that was issued at a time, unless the last account with the id
-/// was deleted after that. Returns the account that has the id afterwards, or account 0 if the JWT was refused. One script.
+/// Claims an external id for the account `id`, if no account or `abandoned` has the external id. With `issued_at`, the time at which a JWT was issued,
+/// the claim is refused if the last account with the external id was deleted at that time or later. Returns the account that has the external id
+/// afterwards; account 0 for a claim that was refused because of the JWT. One script.
 pub(super) async fn claim(
     db: &Db,
     digest: &str,
@@ -39,7 +40,8 @@ pub(super) async fn claim(
     db.call(call).await.map(UserId)
 }
 
-/// Releases the claim of an account that was deleted at a time; `None` for an account that was not created. One script; repeating it changes nothing.
+/// Releases the claim of an account that was deleted at `removed_at`; `None` for an account that was not created. One script; repeating it changes
+/// nothing.
 pub(super) async fn release(db: &Db, digest: &str, id: UserId, removed_at: Option<Millis>) -> Result<(), Error> {
     let removed_at = removed_at.map(|at| at.to_string()).unwrap_or_default();
     let call = Call::new(&RELEASE, [keys::external_id(digest)]).arg(id.0).arg(removed_at).arg(REVOCATION_TTL);
@@ -65,12 +67,12 @@ pub(super) async fn purge(db: &Db, id: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::identity(id)).take()]).await.map(drop)
 }
 
-/// Revokes the JWTs of an account that were issued up to a time; `false` if there is no such account. One script.
+/// Revokes the JWTs of an account that were issued up to a time; `false` if there is no such account, or it has no identity. One script.
 pub(super) async fn revoke(db: &Db, id: UserId, until: Millis) -> Result<bool, Error> {
     db.call(Call::new(&REVOKE, [keys::identity(id), user_key(id)]).arg(until)).await
 }
 
-/// Revokes a JWT, or all of a session, by the digest of its `jti` or `sid`. One command.
+/// Revokes a JWT, or all JWTs of a session, by the digest of its `jti` or `sid`. One command.
 pub(super) async fn revoke_jwt(db: &Db, digest: &str, now: Millis) -> Result<(), Error> {
     let set = cmd("SET").arg(keys::revoked_jwt(digest)).arg(now).arg("PX").arg(REVOCATION_TTL).take();
     db.write_many_allow_oom(vec![set]).await.map(drop)

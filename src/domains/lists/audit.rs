@@ -105,7 +105,7 @@ fn check_fields(id: UserListId, values: &[Option<String>; 4], now: Millis, found
 }
 
 /// The repair of a field whose correct value can be derived. An owner and a name cannot be guessed. A count of changes must differ from every earlier
-/// one, so it continues from the time.
+/// count, so it continues from the current time.
 fn remedy_for_field(id: UserListId, field: &str, found: Option<String>, now: Millis) -> Option<Remedy> {
     let value = match field {
         "id" => id.0.to_string(),
@@ -151,7 +151,7 @@ async fn check_owners(reader: &AuditReader, sets: &[(KeyKind, String)], found: &
     Ok(())
 }
 
-/// The repair of a set without a list's record, or of a deleted account.
+/// The repair of a set whose list has no record, or whose account was deleted.
 fn remedy_for_orphan(set: KeyKind, key: &str, owner: &str) -> Remedy {
     match set {
         KeyKind::Members(list) => Remedy::EndList { owner: None, list },

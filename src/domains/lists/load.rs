@@ -27,7 +27,7 @@ impl Fetch for ListFetcher {
     }
 }
 
-/// Loads the tags of lists that were loaded, each in the order of adding.
+/// Loads the tags of lists, in the order of adding. Does not check the owner: call it only for lists that [`ListFetcher`] has returned.
 pub struct ListTagFetcher(pub Db);
 
 impl Fetch for ListTagFetcher {
@@ -59,8 +59,8 @@ impl Fetch for AudienceListFetcher {
     }
 }
 
-/// Loads whether the viewer is a member of any list of accounts: they may address statuses to its members. Without a session all are false, at no cost. Two
-/// round trips.
+/// Loads for accounts whether the viewer is a member of any of their lists: an account can address statuses to the members of its lists. Without a
+/// session all are false, at no cost. Two round trips.
 pub struct ListMemberFetcher {
     /// Redis.
     pub db: Db,

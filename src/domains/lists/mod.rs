@@ -11,17 +11,17 @@
 //! | `memberships:{uid}` | ZSET | list that the account is on → the membership's id | the number of lists |
 //!
 //! **Source of truth.** A list exists if `lists:{uid}` names it, and an account is a member if `list:{lid}` exists and `members:{lid}` names the
-//! account. One script changes each of them. `list:{lid}` and `memberships:{uid}` are derived: their writer reads the source before and
-//! again afterwards, so both match in any order of changes. Deriving may be repeated at any time, by any process ([`service::settle_list`],
+//! account. Each of these facts is changed by a single script. `list:{lid}` and `memberships:{uid}` are derived: their writer reads the source before
+//! and again afterwards, so both match in any order of changes. Deriving may be repeated at any time, by any process ([`service::settle_list`],
 //! [`service::settle_member`]).
 //!
-//! **Tags** of a list are on the list's tag alone, and are deleted with it.
+//! **Tags** of a list are stored under the list's hash tag alone, and are deleted with the list.
 //!
 //! **Invariants.** A membership is on both sides with the same id. `edges` changes with the members and the tags and never goes back. Only its owner can
 //! find out that a list exists; its members cannot.
 //!
-//! **Audience lists.** The members of a list can see the statuses that its owner has addressed to the list ([`AudienceListFetcher`]). Both are
-//! read from the primary data: the list exists for its owner, and the viewer is a member.
+//! **Audience lists.** The members of a list can see the statuses that its owner has addressed to the list ([`AudienceListFetcher`]). Two
+//! conditions are read from the primary data: the list exists for its owner, and the viewer is a member.
 //!
 //! **Costs.** Any number of lists with their sizes: one pipeline. A page of members: one read of its rows, one batch of accounts.
 

@@ -9,13 +9,13 @@ use crate::platform::idempotency::check_key;
 const NAME: TextRules = TextRules { name: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
 /// Maximum number of lists of an account.
 pub const MAX_LISTS: usize = 50;
-/// Maximum number of members of a list. Its timeline is merged from theirs, so this bounds that work, too.
+/// Maximum number of members of a list. The timeline of the list is merged from their statuses, so this also bounds the work of a merge.
 pub const MAX_MEMBERS: usize = 500;
-/// Maximum number of tags of a list. Its timeline is merged from them when it is read, so this bounds that work, too.
+/// Maximum number of tags of a list. When the timeline is read, the statuses of the tags are merged into it, so this also bounds the work of a read.
 pub const MAX_TAGS: usize = 20;
-/// The time to live of the tombstone of a list: longer than an idempotency key, which could otherwise restore it.
+/// The time to live of the tombstone of a list: longer than that of an idempotency key, which could otherwise restore the list.
 pub(super) const DROPPED_FOR: Millis = 25 * 60 * MINUTE;
-/// Maximum number of deleted lists that are recorded for an account: more than its rate limit allows in that time.
+/// Maximum number of deleted lists that are recorded for an account: more than it can create and delete in that time with the default rate limit.
 pub(super) const MAX_DROPPED: usize = 20_000;
 
 /// A named list of accounts.

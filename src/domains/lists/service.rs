@@ -25,8 +25,8 @@ use std::sync::Arc;
 
 /// Creates a list. A charge, the journal, two scripts and a read; one more script with an idempotency key.
 ///
-/// A key that was used in the last 24 hours returns the same list and repeats its steps, which changes nothing; `None` if it was deleted
-/// since.
+/// A key that was used in the last 24 hours returns the same list and repeats its steps, which changes nothing; `None` if the list was
+/// deleted since.
 ///
 /// # Errors
 /// `INVALID_NAME`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` at 50; `RATE_LIMITED`, also for a repeated request.
@@ -136,8 +136,8 @@ pub async fn owner(app: &App, id: UserListId) -> Result<Option<UserId>, Error> {
     Ok(store::owners(app.db(), &[id]).await?.pop().flatten())
 }
 
-/// Reconciles the member's side with the list's; `false` if the account was deleted, and then removes it from the list. One script. The
-/// caller reads the list's side before and after, and repeats if it has changed.
+/// Reconciles the member's side with the list's; `false` if the account was deleted, and then removes the account from the list. One round trip, two
+/// if the account was deleted. The caller reads the list's side before and after, and repeats if it has changed.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -169,7 +169,7 @@ pub async fn is_owned_by(app: &App, owner: UserId, id: UserListId) -> Result<boo
     store::has_list(app.db(), owner, id).await
 }
 
-/// The versions of lists (how often their members and tags have changed). One round trip.
+/// The versions of lists: each changes with the members and the tags of the list. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -272,13 +272,13 @@ pub async fn purge_orphaned(app: &App, owner: Option<UserId>, id: UserListId) ->
     Ok(true)
 }
 
-/// The lists of `ids` whose records name `owner`, or that have no record. One pipeline; nothing for no ids.
+/// The lists of `ids` whose records name `owner`, or that have no record. One pipeline; no round trip if `ids` is empty.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn without_other_owners(app: &App, owner: UserId, ids: &[UserListId]) -> Result<Vec<UserListId>, Error> {
     let owners = store::owners(app.db(), ids).await?;
-    Ok(ids.iter().zip(owners).filter(|(_, recorded)| recorded.is_none_or(|it| it == owner)).map(|(id, _)| *id).collect())
+    Ok(ids.iter().zip(owners).filter(|(_, recorded)| recorded.is_none_or(|user| user == owner)).map(|(id, _)| *id).collect())
 }
 
 /// Up to `limit` lists of an account, whether or not the account exists. One command.

@@ -96,7 +96,7 @@ pub(super) async fn exists(db: &Db, id: UserListId) -> Result<bool, Error> {
     db.read(cmd("EXISTS").arg(keys::list(id)).take()).await
 }
 
-/// The owners in lists' records, in the order of `ids`. One pipeline; nothing for no ids.
+/// The owners in lists' records, in the order of `ids`. One pipeline; no round trip if `ids` is empty.
 pub(super) async fn owners(db: &Db, ids: &[UserListId]) -> Result<Vec<Option<UserId>>, Error> {
     let commands = ids.iter().map(|id| cmd("HGET").arg(keys::list(*id)).arg("uid").take()).collect();
     let owner = |reply| Ok(decode::value::<Option<u64>>(reply)?.map(UserId));
@@ -113,7 +113,8 @@ pub(super) async fn remove_purged_lists(db: &Db, owner: UserId, ids: &[UserListI
     db.write_many(commands).await.map(drop)
 }
 
-/// Whether `viewer` is a member of audience lists, in their order: the list belongs to its owner, exists, and names the viewer. One pipeline.
+/// For each audience list, in order: whether `viewer` is a member, which requires that the list is in the owner's set, that its record exists, and
+/// that its members include the viewer. One pipeline.
 pub(super) async fn are_members(db: &Db, viewer: UserId, lists: &[AudienceList]) -> Result<Vec<bool>, Error> {
     let commands = lists.iter().flat_map(|AudienceList { owner, list }| {
         [
@@ -127,13 +128,13 @@ pub(super) async fn are_members(db: &Db, viewer: UserId, lists: &[AudienceList])
     Ok(replies.chunks(3).map(|replies| replies.iter().all(is_some)).collect())
 }
 
-/// Whether `user` is on a list of each owner, by the user's memberships. Two pipelines of a command for each owner, however many lists they have.
+/// For each owner, in order: whether `user` is on any of the owner's lists, by the user's memberships. Two pipelines of one command for each owner.
 pub(super) async fn is_on_any_list(db: &Db, owners: &[UserId], user: UserId) -> Result<Vec<bool>, Error> {
     let lists_of = |owner: &UserId| cmd("ZRANGE").arg(keys::lists(*owner)).arg(0).arg(MAX_LISTS - 1).take();
     let mut memberships = Vec::with_capacity(owners.len());
     for reply in db.read_many(owners.iter().map(lists_of).collect()).await? {
         let mut lists: Vec<u64> = decode::value(reply)?;
-        // Also without a list, so that the number of commands does not depend on it.
+        // The id 0 belongs to no list. It is added so that an owner without lists costs as many commands as others.
         lists.push(0);
         memberships.push(cmd("ZMSCORE").arg(keys::memberships(user)).arg(lists).take());
     }
@@ -197,7 +198,7 @@ pub(super) async fn add_member(db: &Db, id: UserListId, user: UserId, membership
 }
 
 /// Removes a member from a list: the commit. Returns the id of the removal whose statuses must leave the timeline: this one, or an earlier
-/// one that is not done; `None` if the account was no member. One script on the list's tag.
+/// one that is not done; `None` if there is neither, or the list has no record. One script on the list's tag.
 pub(super) async fn remove_member(db: &Db, id: UserListId, user: UserId, removal: u64) -> Result<Option<u64>, Error> {
     let keys = [keys::members(id), keys::list(id), keys::removed(id)];
     let removal: u64 = db.call(Call::new(&REMOVE_MEMBER, keys).arg(user.0).arg(removal)).await?;
@@ -214,7 +215,7 @@ pub(super) async fn edge(db: &Db, id: UserListId, user: UserId) -> Result<Follow
     edges(db, &[id], user).await?.pop().ok_or_else(|| Error::corrupt("a membership"))
 }
 
-/// As [`edge`] for many lists, in their order. One pipeline; nothing for none.
+/// As [`edge`] for many lists, in their order. One pipeline; no round trip if `ids` is empty.
 pub(super) async fn edges(db: &Db, ids: &[UserListId], user: UserId) -> Result<Vec<FollowEdge>, Error> {
     let score = |key: String| cmd("ZSCORE").arg(key).arg(user.0).take();
     let commands = ids
@@ -263,7 +264,7 @@ pub fn list_tags(id: UserListId) -> TagSet {
     TagSet { key: keys::tags(id), owner: keys::list(id), max: MAX_TAGS }
 }
 
-/// The tags of lists, each in the order of adding. One pipeline; nothing for no ids.
+/// The tags of each list, in the order of adding. One pipeline; no round trip if `ids` is empty.
 pub(super) async fn tags(db: &Db, ids: &[UserListId]) -> Result<Vec<Vec<TagId>>, Error> {
     let commands = ids.iter().map(|id| tags::names_command(&keys::tags(*id), MAX_TAGS)).collect();
     db.read_many(commands).await?.into_iter().map(tags::decode_names).collect()

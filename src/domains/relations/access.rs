@@ -1,7 +1,7 @@
 //! Applies the policy to loaded objects: loads the viewer's relationships, and removes the objects that the viewer cannot see.
 //!
-//! For a viewer without relations and public objects, only the viewer's own account is read. A missing object takes as many round trips as a hidden
-//! object.
+//! For public objects and a viewer without mutes and blocks, only the viewer's own account is read. A missing object takes as many round
+//! trips as a hidden object.
 
 use super::model::{RelationKinds, Relationship, StatusFacts};
 use super::policy;
@@ -33,17 +33,17 @@ pub fn may_hide(loaders: &Loaders) -> bool {
     let fetcher = loaders.relationships.fetcher();
     let Some(viewer) = fetcher.viewer else { return false };
     let speculative = || loaders.users.fetcher().get_speculative(viewer).map(|account| RelationKinds::of(&account));
-    fetcher.kinds().or_else(speculative).is_some_and(RelationKinds::any)
+    fetcher.kinds().or_else(speculative).is_some_and(RelationKinds::can_hide)
 }
 
-/// Returns the mutes and blocks between the viewer and accounts, in their order; follows and friendships may be left out. For a viewer without relations,
-/// only the viewer's account is read; else one pipeline, unless the accounts that are hidden from the viewer are cached.
+/// Returns the mutes and blocks between the viewer and accounts, in their order; follows and friendships may be left out. For a viewer without mutes
+/// and blocks, only the viewer's account is read. Else one pipeline or two, unless the accounts that are hidden from the viewer are cached.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn relationships(loaders: &Loaders, others: &[UserId]) -> Result<Vec<Relationship>, Error> {
     let fetcher = loaders.relationships.fetcher();
-    if !load_kinds(loaders).await?.any() {
+    if !load_kinds(loaders).await?.can_hide() {
         let only_self = |other: &UserId| Relationship { is_self: fetcher.viewer == Some(*other), ..Relationship::default() };
         return Ok(others.iter().map(only_self).collect());
     }
@@ -67,8 +67,8 @@ pub async fn keep_viewable<T>(
     retain_permitted(loaders, items, |item| facts(item).author, can_view).await
 }
 
-/// Whether [`keep_viewable`] needs to read relationships: for a viewer with blocks, and if an item is missing or not public. Other items are shown to
-/// everybody. Reads the viewer's own account.
+/// Whether [`keep_viewable`] needs to read relationships: for a viewer with blocks, and if an item is missing or not public. Public items are
+/// shown to every viewer without blocks. Reads the viewer's own account.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -105,7 +105,7 @@ pub async fn keep_delivered<T>(
     facts: impl Fn(&T) -> StatusFacts,
 ) -> Result<Vec<Option<T>>, Error> {
     let all_public = items.iter().flatten().all(|item| facts(item).is_public());
-    if !load_kinds(loaders).await?.any() && all_public {
+    if !load_kinds(loaders).await?.can_hide() && all_public {
         return Ok(items);
     }
     let authors =
@@ -163,7 +163,8 @@ pub async fn load_discovered(loaders: &Loaders, ids: impl IntoIterator<Item = Us
     retain_permitted(loaders, accounts, |account| account.id, |relationship, _| policy::can_discover(relationship)).await
 }
 
-/// Whether the viewer can read the profile of an account. As [`relationships`].
+/// Whether the viewer can read the profile of an account. At most three pipelines: the account, the viewer's account, and their relationship. The
+/// relationship is read only for a private account, and for a viewer with blocks.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -174,7 +175,7 @@ pub async fn can_read_profile(loaders: &Loaders, id: UserId) -> Result<bool, Err
 }
 
 /// Whether the viewer may see a detail of the profile of an account that shows it to `audience`. No round trip for the viewer's own account and for a detail
-/// that nobody sees; else as [`relationships`].
+/// that nobody sees; else at most the cost of [`load_relationship`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -189,7 +190,7 @@ pub async fn can_see_detail(loaders: &Loaders, id: UserId, audience: DetailAudie
     Ok(policy::can_see_detail(relationship, audience))
 }
 
-/// Whether a block hides all that an account has written from the viewer. As [`relationships`].
+/// Whether a block hides all that an account has written from the viewer. At most the cost of [`load_relationship`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -243,8 +244,8 @@ pub async fn find(loaders: &Loaders, id: UserId) -> Result<Option<Arc<User>>, Er
     Ok(account.filter(|_| policy::can_discover(relationship)))
 }
 
-/// The account that has this login, ignoring case, or has it reserved, if the viewer can discover it. One HMGET, then the cost of [`find`]; no round
-/// trip for an invalid login.
+/// The account that has this login, ignoring case, or had it within the last 30 days, if the viewer can discover it. One HMGET, then the cost
+/// of [`find`]; no round trip for an invalid login.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -273,8 +274,8 @@ pub async fn find_by_global_id(loaders: &Loaders, id: &str) -> Outcome<UserId> {
     if find(loaders, id).await?.is_some() { Ok(id) } else { Err(users::not_found().into()) }
 }
 
-/// Whether a block separates the two accounts of each pair, also from accounts that were deleted, in the order of `pairs`. A batch of accounts, and one of
-/// blocks; none for accounts that are cached and block nobody.
+/// Whether one account of each pair blocks the other, in the order of `pairs`; also `true` if one of the two was deleted. A batch of accounts,
+/// and a batch of blocks; no round trip if all accounts are cached and block nobody.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -42,7 +42,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     let (mut sides, mut ends, mut blocks) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            // The muter's side is authoritative; the other keys are derived from it.
+            // `mutes`, `mute_ends` and `blocks` are authoritative; the other keys are derived from them.
             Some(KeyKind::Mutes(id)) if entry.check_type("zset", Expiry::Never, found) => sides.push((Side::From, id)),
             Some(KeyKind::Muters(id)) if entry.check_derived_type("zset", Expiry::Never, found) => sides.push((Side::To, id)),
             Some(KeyKind::MuteEnds(id)) if entry.check_type("zset", Expiry::Never, found) => ends.push(id),

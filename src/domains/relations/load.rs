@@ -1,4 +1,4 @@
-//! The batch loaders of the viewer's relationships and friendships with accounts, and of friends in common.
+//! The batch loaders of the viewer's relationships and friendships with accounts, of blocks, and of friends in common.
 
 use super::model::friends::FriendshipState;
 use super::model::hidden::{HiddenAccounts, RelationsVersion};
@@ -23,7 +23,7 @@ pub struct RelationshipFetcher {
     pub(super) viewer: Option<UserId>,
     /// The viewer's account, once it was read. Kinds of relations that it does not have are not loaded.
     pub(super) account: OnceCell<Option<Arc<User>>>,
-    /// The accounts that are hidden from the viewer, once they were requested; `None` if they are not cached.
+    /// The accounts that are hidden from the viewer, once they were requested; `None` without a client-side cache.
     pub(super) hidden: OnceCell<Option<Arc<HiddenAccounts>>>,
 }
 
@@ -40,18 +40,18 @@ impl RelationshipFetcher {
     }
 
     /// The accounts that the viewer mutes or blocks, and those that block the viewer; `None` if the account was not read yet, if there are too many,
-    /// or without a client-side cache. No round trip if they are cached, else as [`store::hidden::cached`].
+    /// or without a client-side cache. No round trip if they are cached, else as [`store::hidden::read_through`].
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
     pub(super) async fn hidden(&self) -> Result<Option<&Arc<HiddenAccounts>>, Error> {
         let account = self.account.get().and_then(Option::as_deref);
         let Some(account) = account.filter(|account| HiddenAccounts::can_cache(account)) else { return Ok(None) };
-        let read = || store::hidden::cached(self.app.db(), account.id, RelationsVersion::of(account));
+        let read = || store::hidden::read_through(self.app.db(), account.id, RelationsVersion::of(account));
         Ok(self.hidden.get_or_try_init(read).await?.as_ref())
     }
 
-    /// The time of the request's reads.
+    /// The current time.
     pub(super) fn now(&self) -> Millis {
         self.app.now()
     }

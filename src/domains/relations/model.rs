@@ -66,7 +66,7 @@ pub struct Relationship {
     pub blocks: bool,
     /// Whether the account blocks the viewer.
     pub is_blocked: bool,
-    /// Whether the viewer follows the account. Loaded with the other relations, and where something that is shown is not public.
+    /// Whether the viewer follows the account. Like `is_friend`, it may be left out (`false`) where the policy decides about public objects only.
     pub follows: bool,
     /// Whether the two are friends.
     pub is_friend: bool,
@@ -115,7 +115,7 @@ impl RelationKinds {
     }
 
     /// Whether there are mutes or blocks, which hide public objects. Friends and follows do not.
-    pub const fn any(self) -> bool {
+    pub const fn can_hide(self) -> bool {
         self.mutes || self.has_blocks()
     }
 

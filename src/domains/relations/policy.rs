@@ -3,7 +3,7 @@
 use super::model::{Relationship, StatusFacts};
 use crate::base::audience::DetailAudience;
 
-/// Whether the viewer can discover an account: by login, by id, as an author, in lists.
+/// Whether the viewer can discover an account: by login or id, and among muted accounts, follow requests and reactions to messages.
 pub const fn can_discover(relationship: Relationship) -> bool {
     !relationship.is_blocked
 }

@@ -11,7 +11,7 @@ use crate::domains::users::User;
 use std::sync::Arc;
 
 /// A page of the accounts whose requests the viewer has received, or to which the viewer has sent one; newest request first, with the requests'
-/// ids as positions. One read of rows, one batch of accounts.
+/// ids as positions. One read of rows, and the cost of [`load_discovered`].
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.

@@ -40,13 +40,13 @@ pub use super::access::{
 pub use super::follows::follows;
 pub use super::requests::follow_requests;
 
-/// Accounts of each partition of the schedule whose ended mutes one sweep removes.
+/// Maximum number of accounts of each partition of the schedule whose ended mutes one sweep removes.
 const ACCOUNTS: usize = 20;
 /// When an account whose ended mutes could not be removed is swept again.
 const RETRY_INTERVAL: Millis = 60 * MINUTE;
 
-/// Mutes `other` for a duration in seconds, or until unmuted. Muting again sets a new end. A charge, the journal, the commit, the other
-/// side and a read; three commands more for a temporary mute.
+/// Mutes `other` for a duration in seconds, or until unmuted. Muting again sets a new end. A charge, the journal, the commit and [`settle`];
+/// three commands more for a temporary mute.
 ///
 /// # Errors
 /// `INVALID_INPUT` for the viewer's own account and for a duration outside 1 second to a year; `LIMIT_REACHED` at 10,000 mutes;
@@ -97,7 +97,7 @@ async fn schedule(app: &App, viewer: UserId, end: Option<Millis>) -> Result<(), 
     }
 }
 
-/// Unmutes `other`; succeeds without a change if the viewer does not mute it. A charge, the journal, the commit, the other side and a read.
+/// Unmutes `other`; succeeds without a change if the viewer does not mute it. A charge, the journal, the commit and [`settle`].
 ///
 /// # Errors
 /// `INVALID_INPUT` for the viewer's own account; `RATE_LIMITED`.
@@ -138,7 +138,7 @@ pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<bool, Error> 
 }
 
 /// Removes mutes that have ended, of a bounded number of accounts. Returns the number of accounts; more may be due. One pipeline, and four to
-/// eight round trips for each account, or more if mutes were renewed meanwhile or over a thousand have ended.
+/// eight round trips for each account, or more if mutes were renewed meanwhile or a thousand or more have ended.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -198,7 +198,8 @@ pub async fn end_all_mutes(app: &App, id: UserId) -> Result<(), Error> {
     schedule_next(app, id).await
 }
 
-/// Removes the relations of a deleted account, and those by others to it: up to a thousand of each kind; `true` means that more may be left.
+/// Removes the mutes and blocks by a deleted account, and those of it by other accounts: up to a thousand of each kind in each direction. `true`
+/// means that more may be left.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -214,7 +215,8 @@ async fn purge_mutes(app: &App, id: UserId) -> Result<bool, Error> {
     Ok(is_more)
 }
 
-/// The versions of the relations of accounts (how often they have changed), in the order of `ids`. One round trip; none for none.
+/// The versions of the relations of accounts (how often they have changed), in the order of `ids`. One round trip; no round trip if `ids`
+/// is empty.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -240,7 +242,7 @@ pub struct MutedUser {
 }
 
 /// A page of the accounts that the viewer mutes, newest mute first, with the mutes' ids as positions. One read of rows, one batch of accounts and
-/// one of ends.
+/// one of relationships.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.

@@ -48,7 +48,8 @@ pub(super) async fn ended_mutes(db: &Db, a: UserId, now: Millis, most: usize) ->
     Ok(ended.into_iter().map(UserId).collect())
 }
 
-/// Removes mutes of `a` that have ended. Returns the accounts whose mutes were renewed or removed meanwhile. One script; nothing for none.
+/// Removes mutes of `a` that have ended. Returns the accounts whose mutes were renewed or removed meanwhile. One script. No round
+/// trip if `others` is empty.
 pub(super) async fn end_mutes(db: &Db, a: UserId, now: Millis, others: &[UserId]) -> Result<Vec<UserId>, Error> {
     if others.is_empty() {
         return Ok(Vec::new());
@@ -62,8 +63,8 @@ fn mute_keys(a: UserId) -> [String; 3] {
     [keys::mutes(a), keys::mute_ends(a), user_key(a)]
 }
 
-/// Reads the relationships of `viewer` with `others`, in their order, including ended mutes; `kinds` of relations only. One pipeline of up to six
-/// ZMSCORE; nothing for no kinds.
+/// Reads the relationships of `viewer` with `others`, in their order, including ended mutes. Reads only relations of `kinds`. One pipeline of up to
+/// six ZMSCORE; no round trip if `kinds` is empty.
 pub(super) async fn relationships(
     db: &Db,
     viewer: UserId,
@@ -102,7 +103,7 @@ pub(super) async fn relationships(
     Ok(others.iter().enumerate().map(relationship).collect())
 }
 
-/// The versions of the relations of accounts (how often they have changed). One pipeline; nothing for none.
+/// The versions of the relations of accounts (how often they have changed). One pipeline; no round trip if `ids` is empty.
 pub(super) async fn versions(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(user_key(*id)).arg("relations").take()).collect()).await?;
     replies.into_iter().map(|reply| Ok(decode::value::<Option<u64>>(reply)?.unwrap_or(0))).collect()

@@ -10,8 +10,8 @@
 //! All keys are in one HASH, so that a change is atomic: there is no second place from which a revoked key could be restored. A record that cannot be read is
 //! no key.
 //!
-//! **Costs.** Authenticating a request: one HGETALL, or nothing if the register is cached. The time of the last use is written in the background, at most
-//! once a minute for each key, and may fail.
+//! **Costs.** Authenticating a request: one HGETALL, or no round trip if the register is cached. The time of the last use is written in the
+//! background, at most once a minute for each key, and may fail.
 
 pub mod audit;
 mod keys;

@@ -32,12 +32,12 @@ pub async fn create(app: &App, name: &str, scopes: &[Scope]) -> Result<CreateRes
     })
 }
 
-/// Authenticates a token: returns its server key and records the use; `None` if the key is unknown or was revoked. One HGETALL, or nothing if the keys
-/// are cached.
+/// Authenticates a token: returns its server key and records the use; `None` if the key is unknown or was revoked. One HGETALL, or no round trip
+/// if the keys are cached.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn find(app: &App, since: ReadBarrier, token: &str) -> Result<Option<Arc<ServerKey>>, Error> {
+pub async fn authenticate(app: &App, since: ReadBarrier, token: &str) -> Result<Option<Arc<ServerKey>>, Error> {
     let digest = token::digest(token);
     let register = store::register(app.db(), since).await?;
     let Some(record) = register.0.iter().find(|record| record.digest == digest) else { return Ok(None) };

@@ -31,12 +31,12 @@ impl Register {
 
 impl EstimatedSize for Register {
     fn bytes(&self) -> usize {
-        // The name, the digest, the scopes and what the allocator adds.
+        // The name, the digest, the scopes and the overhead of the allocator.
         self.0.len() * (size_of::<KeyRecord>() + 200)
     }
 }
 
-/// All keys. One HGETALL, or nothing if they are cached.
+/// All keys. One HGETALL, or no round trip if they are cached.
 pub(super) async fn register(db: &Db, since: ReadBarrier) -> Result<Arc<Register>, Error> {
     let (found, _) = db.read_cached(since, vec![keys::SERVER_KEYS.to_owned()], Register::read, |_| Vec::new()).await?;
     Ok(found.into_iter().flatten().next().unwrap_or_default())
@@ -66,7 +66,7 @@ pub(super) async fn delete(db: &Db, name: &str) -> Result<bool, Error> {
     decode::value(replies.pop().unwrap_or_default())
 }
 
-/// Records that a key was used, if it exists and the last record is old enough. Returns whether the key exists. One script.
+/// Records that a key was used, if it exists and its last recorded use is at least [`TOUCH_EVERY`] ago. Returns whether the key exists. One script.
 pub(super) async fn touch(db: &Db, record: &KeyRecord, used: Millis) -> Result<bool, Error> {
     let call = Call::new(&TOUCH_SERVER_KEY, [keys::SERVER_KEYS.to_owned()]);
     db.call(call.arg(&record.key.name).arg(&record.digest).arg(used).arg(TOUCH_EVERY)).await

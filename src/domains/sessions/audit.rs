@@ -42,7 +42,8 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_ended(reader, &ended, found).await
 }
 
-/// Checks lists of sessions that a password change has ended. The change deletes these sessions and their list, so a list that is left is reported.
+/// Checks lists of sessions that a new password or a backend has ended. These sessions and their list are deleted next, so a list that is left is
+/// reported.
 async fn check_ended(reader: &AuditReader, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
     let missing_accounts = reader.missing_accounts(users.iter().copied()).await?;
     for user in users {

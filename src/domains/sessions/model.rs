@@ -53,7 +53,7 @@ named_enum! {
 pub struct NewSession {
     /// The access token: 43 characters.
     pub token: String,
-    /// The end of the absolute lifetime.
+    /// The latest time at which the session ends.
     pub expires_at: Millis,
     /// The account.
     pub user: UserId,

@@ -21,10 +21,10 @@ mod password;
 mod reset;
 
 pub use issue::{end_all_of, issue};
-pub use password::{ChangedPassword, NewPassword, change_password, delete_ended_sessions};
+pub use password::{ChangedPassword, PasswordChange, change_password, delete_ended_sessions};
 pub use reset::reset_password;
 
-/// Attempts of a log-in whose password is changed while its session begins.
+/// Maximum number of attempts of a log-in whose password is changed while its session begins.
 const LOG_IN_ATTEMPTS: usize = 3;
 
 /// Verifies a login and a password, and begins a session. Its steps are those of [`users::authenticate`] and [`create`].
@@ -48,10 +48,10 @@ pub async fn log_in(
     Err(Error::Overloaded.into())
 }
 
-/// Creates a session. Two writes and a read; the oldest of more than 100 ends.
+/// Creates a session. Above 100 sessions, the oldest ends. A pipeline of two scripts, and a read; on a cluster the journal too.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`; `UNAUTHENTICATED` if the account was deleted.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; `UNAUTHENTICATED` if the account was deleted.
 pub async fn create(app: &App, user: UserId, agent: Option<&str>) -> Result<NewSession, Error> {
     begin(app, user, agent, AuthenticationMethod::Password, None).await?.ok_or(Error::Unauthenticated)
 }
@@ -76,7 +76,7 @@ async fn add(app: &App, (session, fresh): (Session, NewSession), epoch: Option<&
     let result = write(app, std::slice::from_ref(&session), epoch).await?.pop();
     let listed = list_settled(app, user).await?;
     if listed.iter().all(|(digest, _)| *digest != session.digest) {
-        // The account was deleted with its sessions, or the password was changed: this session may have come later.
+        // The account was deleted, or its password was changed: this session may have been written after the other sessions were ended.
         store::end(app.db(), user, &[session.digest]).await?;
         subtasks.ack(app);
         return if result == Some(ListResult::NoAccount) || !users::exists(app, user).await? {
@@ -96,8 +96,8 @@ async fn journal_ends(app: &App, user: UserId, digests: &[String]) -> Result<Sub
     journal::begin_subtasks(app, digests.iter().map(end)).await
 }
 
-/// The digests and ids of an account's listed sessions, newest first; some may have ended. Deletes the sessions that a change of the password has ended,
-/// if a process has died during the change. One pipeline.
+/// The digests and ids of an account's listed sessions, newest first; some may have ended. Also deletes the sessions that a new password or a backend
+/// has ended and whose keys still exist, since a process may have died in between. One pipeline if there are none of these.
 async fn list_settled(app: &App, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
     let (listed, has_ended) = store::list(app.db(), user).await?;
     if has_ended {
@@ -106,9 +106,9 @@ async fn list_settled(app: &App, user: UserId) -> Result<Vec<(String, SessionId)
     Ok(listed)
 }
 
-/// Reconciles an account's list with whether a session exists; ends a session that was to end, and one that began with another `epoch` of device tokens than
-/// the account has, unless it was listed before. A write for a session that was to end; for another a read and a write, both twice, since the session may begin
-/// or end between them.
+/// Completes the creation of a session, or its end if `is_revoked`. A new session is added to its account's list if the session exists, and removed
+/// from the list if not. It is ended if the account was deleted, or has another `epoch` of device tokens and does not list the session. One write for
+/// a revoked session; for a new one a read and a write, both twice, since the session may begin or end between them.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -132,7 +132,7 @@ pub async fn settle(app: &App, user: UserId, digest: &str, is_revoked: bool, epo
     Ok(())
 }
 
-/// Removes sessions above the limit: expired ones first, then the oldest. Costs nothing below the limit.
+/// Removes sessions above the limit: expired ones first, then the oldest. No round trip up to the limit.
 async fn trim_to_limit(app: &App, user: UserId, listed: Vec<(String, SessionId)>) -> Result<(), Error> {
     if listed.len() <= MAX_SESSIONS {
         return Ok(());
@@ -177,7 +177,7 @@ async fn new_session(
 /// Creates a session for each of `users`, in bulk. Returns the tokens in the order of `users`.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn create_many(app: &App, users: &[UserId]) -> Result<Vec<String>, Error> {
     let (mut sessions, mut tokens) = (Vec::with_capacity(users.len()), Vec::with_capacity(users.len()));
     for user in users {
@@ -189,7 +189,7 @@ pub async fn create_many(app: &App, users: &[UserId]) -> Result<Vec<String>, Err
     Ok(tokens)
 }
 
-/// The viewer of a token; `None` if there is no such live session. One HGETALL, or nothing if it is cached.
+/// The viewer of a token; `None` if there is no such live session. One HGETALL, or no round trip if the session is cached.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -204,15 +204,15 @@ fn viewer_of(session: &Session) -> Viewer {
     Viewer::of_session(session.user, session.id, session.digest.clone())
 }
 
-/// A viewer whose session is cached and not yet verified. Before [`Self::verify`] nothing may be sent to the viewer, and only reads may run:
-/// for a session that has just ended, these reads only charge its rate limit and record that a feed was read.
+/// A viewer whose session is cached and not yet verified. Before [`Self::verify`] nothing may be sent to the viewer, and only reads may run.
+/// If the session has just ended, the only effects of these reads are a charge of the rate limit and the record that a feed was read.
 pub struct UnverifiedViewer {
     since: ReadBarrier,
     session: Session,
     speculative: Speculative<Session>,
 }
 
-/// The viewer of a token, from the cache only, so that reads for the viewer can begin. `None` if the session is not cached.
+/// The viewer of a token without a round trip, so that reads for the viewer can begin. `None` if the session is not cached, or has expired.
 pub fn cached_viewer(app: &App, since: ReadBarrier, token: &str) -> Option<UnverifiedViewer> {
     let (session, speculative) = store::get_speculative(app.db(), &model::digest_of(token)?)?;
     let is_live = session.ends_at(app.config()) > app.now();
@@ -336,7 +336,7 @@ async fn end_all(app: &App, user: UserId, sessions: Vec<Session>) -> Result<Vec<
     Ok(sessions.into_iter().map(|session| session.id).collect())
 }
 
-/// Ends all sessions of a deleted account: none of its tokens is valid as soon as this returns. `true` means that more may be left.
+/// Ends sessions of a deleted account, up to 201 listed ones: their tokens are invalid as soon as this returns. `true` means that more may be left.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

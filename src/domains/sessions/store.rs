@@ -35,7 +35,7 @@ pub(super) fn get_speculative(db: &Db, digest: &str) -> Option<(Session, Specula
 
 hash_record!(Session { "id" => id, "uid" => user, "seen" => last_used_at, "agent" => agent, "method" => method, "until" => until; digest });
 
-/// Most sessions begin with a password, which is not stored.
+/// `Password`, the method of most sessions, is not stored.
 impl HashValue for AuthenticationMethod {
     const FORM: Form = Form::Optional;
 
@@ -48,7 +48,7 @@ impl HashValue for AuthenticationMethod {
     }
 }
 
-/// Most sessions have the absolute lifetime of the server, which is not stored.
+/// Most sessions have no end of their own, only the absolute lifetime of the server: nothing is stored.
 impl HashValue for Option<SessionEnd> {
     const FORM: Form = Form::Optional;
 
@@ -197,8 +197,8 @@ pub(super) async fn restore_to_list(db: &Db, session: (&str, UserId, SessionId),
     Ok(())
 }
 
-/// Removes ended sessions from an account's list, up to a thousand of the oldest. Returns the number that is left. Four round trips, or three if none has
-/// ended.
+/// Removes sessions that do not exist from an account's list; checks the thousand oldest. Returns the size of the list afterwards. Four round trips,
+/// or three if all exist.
 pub(super) async fn remove_ended(db: &Db, user: UserId) -> Result<usize, Error> {
     let key = keys::sessions(user);
     let listed: Vec<String> = db.read(cmd("ZRANGE").arg(&key).arg(0).arg(999).take()).await?;
@@ -216,7 +216,8 @@ pub(super) async fn unlist(db: &Db, user: UserId, digests: &[String]) -> Result<
     db.write_many(vec![cmd("ZREM").arg(keys::sessions(user)).arg(digests).take()]).await.map(drop)
 }
 
-/// The digests and ids of an account's listed sessions, newest first; some may have ended. Also whether [`list_ended`] has any. One pipeline.
+/// The digests and ids of an account's listed sessions, newest first, at most 201; some may have ended. Also returns whether [`list_ended`] is
+/// not empty. One pipeline.
 pub(super) async fn list(db: &Db, user: UserId) -> Result<(Vec<(String, SessionId)>, bool), Error> {
     let list = cmd("ZRANGE").arg(keys::sessions(user)).arg(0).arg(2 * MAX_SESSIONS).arg("REV").arg("WITHSCORES").take();
     let has_ended = cmd("EXISTS").arg(keys::ended_sessions(user)).take();
@@ -237,7 +238,7 @@ pub(super) async fn find(db: &Db, user: UserId, id: SessionId) -> Result<Option<
     Ok(found.into_iter().next())
 }
 
-/// Records that a session was used, if it exists and the last record is old enough. One script.
+/// Records that a session was used, if it exists and its last recorded use is at least [`TOUCH_EVERY`] ago. Returns whether it exists. One script.
 pub(super) async fn touch(db: &Db, digest: &str, seen: Millis, ttl: Millis) -> Result<bool, Error> {
     db.call(Call::new(&TOUCH_SESSION, [keys::session(digest)]).arg(seen).arg(ttl).arg(TOUCH_EVERY)).await
 }
@@ -252,7 +253,7 @@ pub(super) async fn end(db: &Db, user: UserId, digests: &[String]) -> Result<(),
 }
 
 /// As [`end`], in two steps that can be repeated after a crash: the list changes last, since a session that is not listed cannot be found. Two
-/// pipelines; nothing for none.
+/// pipelines; no round trip if `digests` is empty.
 pub(super) async fn end_in_steps(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
     if digests.is_empty() {
         return Ok(());

@@ -78,10 +78,10 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     }
     let posts = |id| StoredCount { key: user_key(id), field: "posts", set: keys::profile(id) };
     let likes = |id: &StatusId| StoredCount { key: keys::status(*id), field: "likes", set: keys::likers(*id) };
-    let marked = |mark: Mark, id| StoredCount { key: user_key(id), field: mark.count_of_account(), set: keys::marked(mark, id) };
+    let marked = |mark: Mark, id| StoredCount { key: user_key(id), field: mark.field_of_account(), set: keys::marked(mark, id) };
     let reposts = |id: &StatusId| StoredCount {
         key: keys::status(*id),
-        field: Mark::Repost.count_of_status(),
+        field: Mark::Repost.field_of_status(),
         set: keys::markers(Mark::Repost, *id),
     };
     let accounts = entries.iter().filter_map(|entry| user_of_key(&entry.key));
@@ -122,7 +122,7 @@ pub async fn reposts_of(reader: &AuditReader, windows: &[(UserId, Window)]) -> R
     Ok(windows.iter().map(rows).collect())
 }
 
-/// The ids of the reposts that exist, of pairs of an account and a status that exists. Two pipelines.
+/// The ids of the reposts of `pairs` that exist. A repost of a status that does not exist is left out. Two pipelines.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -216,8 +216,8 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
     }
 }
 
-/// The repair of a field whose correct value can be derived; `None` for others, such as the author and the message. A count is set to 0, and corrected
-/// afterwards.
+/// The repair of a field whose correct value can be derived; `None` for other fields, such as the author and the message. A count is set to 0, and
+/// corrected afterwards.
 fn remedy_for_field(id: StatusId, field: &str, found: Option<&str>) -> Option<Remedy> {
     let value = match field {
         "id" => id.0.to_string(),
@@ -266,8 +266,8 @@ async fn check_sets(reader: &AuditReader, sets: Vec<(Set, String)>, found: &mut 
 async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut Findings) -> Result<(), Error> {
     let users = sets.iter().filter_map(|(set, _)| set.owner());
     let missing_accounts = reader.missing_accounts(users).await?;
-    let marked = sets.iter().filter_map(|(set, _)| set.status());
-    let status_records = status_records(reader, marked).await?;
+    let statuses = sets.iter().filter_map(|(set, _)| set.status());
+    let status_records = status_records(reader, statuses).await?;
     let sizes = reader.query(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
     for (set, key) in sets {
         if let Some(owner) = set.owner().filter(|owner| missing_accounts.contains(owner)) {
@@ -278,10 +278,10 @@ async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut 
             found.add_repairable(key, "there is no such account", [remedy]);
         }
         // The set outlives its status until all accounts in it have removed the status from their sets.
-        if let Set::OfStatus(edge, id) = set
+        if let Set::OfStatus(kind, id) = set
             && status_records.get(id) == Some(&StatusRecord::Missing)
         {
-            found.add_repairable(key, "there is no such status", [edge.purge_remedy(*id)]);
+            found.add_repairable(key, "there is no such status", [kind.purge_remedy(*id)]);
         }
         if let Set::Quotes(id) = set
             && status_records.get(id) == Some(&StatusRecord::Missing)
@@ -297,12 +297,12 @@ async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut 
 }
 
 /// The repairs of an entry with an invalid score. The accounts in the set of a status are authoritative for its likes, bookmarks and reposts: a repaired entry
-/// gets a new id there, which the account's side takes over. The scores of a profile and of a set of quotes are their members.
+/// gets a new id there, which the account's side takes over. In a profile and in a set of quotes, the score of a member is the member itself.
 fn remedies_for_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
     let restamp = Remedy::RestampMember { key: key.to_owned(), member };
     match set {
-        Set::OfStatus(edge, status) => vec![restamp, edge.settle(UserId(member), status)],
-        Set::OfAccount(edge, user) => vec![edge.settle(user, StatusId(member))],
+        Set::OfStatus(kind, status) => vec![restamp, kind.settle(UserId(member), status)],
+        Set::OfAccount(kind, user) => vec![kind.settle(user, StatusId(member))],
         Set::Profile(_) | Set::Quotes(_) => vec![Remedy::CorrectScore { key: key.to_owned(), member }],
         Set::Pins(_) => vec![restamp],
     }

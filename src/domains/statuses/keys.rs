@@ -28,8 +28,8 @@ pub fn status(id: StatusId) -> String {
 }
 
 /// STRING `1 [parent root] [qID]`: the tombstone of a deleted status, without its author. It has the parent (0 for a root) and the root of a status in a
-/// conversation, and the status that a quote names. Time to live: 25 hours, longer than any step may be late. The stored name is older than the
-/// function's, and stays: while servers of two versions run, both must find the tombstone.
+/// conversation, and the status that the deleted status quoted. Time to live: 25 hours, longer than any step may be late. The stored name is older
+/// than the name of the function, and stays: while servers of two versions run, both must find the tombstone.
 pub fn tombstone(id: StatusId) -> String {
     format!("gone:{{{}}}", id.0)
 }
@@ -45,7 +45,7 @@ pub(super) fn likers(id: StatusId) -> String {
     format!("likers:{{{}}}", id.0)
 }
 
-/// ZSET, status id → like id: what an account likes. At most [`super::model::MAX_LIKED`], no time to live.
+/// ZSET, status id → like id: the statuses that an account likes. At most [`super::model::MAX_LIKED`], no time to live.
 pub(super) fn liked(user: UserId) -> String {
     format!("liked:{{{}}}", user.0)
 }
@@ -64,7 +64,7 @@ pub fn reposters(id: StatusId) -> String {
     markers(Mark::Repost, id)
 }
 
-/// ZSET, status id → the mark's id: what an account has marked. At most [`Mark::max_per_account`], no time to live.
+/// ZSET, status id → the mark's id: the statuses that an account has marked. At most [`Mark::max_per_account`], no time to live.
 pub(super) fn marked(mark: Mark, user: UserId) -> String {
     match mark {
         Mark::Bookmark => format!("bookmarks:{{{}}}", user.0),

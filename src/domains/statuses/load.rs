@@ -135,7 +135,7 @@ impl Fetch for RepostFetcher {
     }
 }
 
-/// Loads the ids of reposts, by the account and the status; `None` for one that was undone. One pipeline.
+/// Loads the ids of reposts, by the account and the status; `None` if the account has not reposted the status. One pipeline.
 pub struct RepostIdFetcher(pub Db);
 
 impl Fetch for RepostIdFetcher {

@@ -2,7 +2,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if it has a location, `audience circle` if not public, `entities` if there are any, `edited` after an edit, `reposts`, `quote quotes` | 20 fields, 20 KB |
+//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if it has a location, `audience circle` if not public, `entities` if there are any, `reply` if it is a reply, `policy` if not everyone may reply, `replies`, `edited` after an edit, `reposts`, `quote quotes` | 20 fields, 20 KB |
 //! | `gone:{id}` | STRING | the tombstone of a deleted status, so that a late step does not restore it | 25 h |
 //! | `versions:{id}` | LIST | the versions of the text before the current one, the first one first | 50, then `LIMIT_REACHED` |
 //! | `likers:{id}` | ZSET | account that likes it → the like's id | the number of accounts |
@@ -20,30 +20,32 @@
 //! are distributed over a cluster.
 //!
 //! **Invariants.** `likes` equals the size of `likers`. Every entry of a profile is a status of that author, and the author's `posts`
-//! equals the size of the profile. Each pair changes in one script. A deleted status is hidden from every reader at once, and so is a
-//! status whose author's account was deleted ([`service::load_visible`]). A like is on both sides with the same id. The status's side is authoritative
-//! while the status exists; its likers are kept beyond its deletion until each has removed the status from their own set. The same holds for
-//! bookmarks and reposts ([`Mark`]); `bookmarks` and `reposts` in `user:{id}` equal the sizes of `bookmarks:{id}` and `reposts:{id}`, and `reposts` in
-//! `status:{id}` that of `reposters:{id}`. A pin is a status in the account's profile: the script that removes a
-//! status from the profile removes its pin.
+//! equals the size of the profile. Each count changes in one script with its set. A deleted status is hidden from every reader at once, and so is a
+//! status whose author's account was deleted ([`service::load_visible`]). A like has the same id in `likers:{id}`, the status's side, and in
+//! `liked:{uid}`, the account's side. The status's side is authoritative while the status exists; its likers are kept beyond its deletion until the
+//! status is removed from the set of each liker. The same holds for bookmarks and reposts ([`Mark`]); `bookmarks` and `reposts` in `user:{id}` equal
+//! the sizes of `bookmarks:{id}` and `reposts:{id}`, and `reposts` in `status:{id}` that of `reposters:{id}`. A pin is a status in the account's
+//! profile: the script that removes a status from the profile removes its pin.
 //!
 //! **Audiences.** A status is pushed to the same feeds for every audience, and is hidden by the policy when it is read ([`service::facts`]): a
 //! change of the audience is one script on the status, moves no entry, and can be reversed exactly. The disadvantage: the homes of followers who cannot see a
 //! status have an entry for it, which reads skip. The statuses of an account with many followers are merged on read, so a status for few accounts is not
 //! pushed to many homes.
-//! The members of an audience list (the hash field `circle`) are read with the status, in the round trip of the authors.
+//! Whether the viewer is a member of an audience list (the hash field `circle`) is read after the status: for feeds in the round trip of the authors,
+//! otherwise in that of the relationships.
 //!
-//! **Edits.** The current text is in the HASH; the script that replaces it appends the text before to the LIST, and deletion removes both.
+//! **Edits.** The current text is in the HASH; the script that replaces it appends the previous text to the LIST, and deletion removes both.
 //!
 //! **Bookmarks** are visible to the account alone: they change no count of the status, and no event reports them.
 //!
 //! **Quotes.** A status has the id of the status that it quotes, and so has its tombstone. The quoted status has the set of the statuses that quote it;
-//! `quotes` equals the size of the set. Whether a quoted status is shown is decided when it is read, by the rule for a repost by the author of the quote.
+//! `quotes` equals the size of the set. Whether a quoted status is shown is decided when it is read, by the rule for a repost of it by the quoting
+//! author.
 //!
 //! **Reposts** are visible while the status is public and no block separates its author and the account. That is decided when they are read. The timelines,
 //! a higher layer, push them to homes and lists. The undoing of a repost is published between the commit and the removal of the account's side, so that
-//! the repair of an interrupted change finds on that side what to publish. The deletion of a status is published to the feeds into which it was reposted
-//! while its reposters are removed, a thousand at a time.
+//! the repair of an interrupted change finds the id of the undone repost on that side. The deletion of a status is published to the feeds into which
+//! it was reposted while its reposters are removed, a thousand at a time.
 //!
 //! **Costs.** Any number of statuses with the viewer's likes and bookmarks: one pipeline. The bookmarks are one ZMSCORE in it; they are not read if the
 //! request does not select them, or if the viewer's account is cached and has none.

@@ -136,15 +136,15 @@ impl Mark {
     }
 
     /// The field of an account that counts its marks.
-    pub(super) const fn count_of_account(self) -> &'static str {
+    pub(super) const fn field_of_account(self) -> &'static str {
         match self {
             Self::Bookmark => "bookmarks",
             Self::Repost => "reposts",
         }
     }
 
-    /// The field of a status that counts the accounts; empty for none.
-    pub(super) const fn count_of_status(self) -> &'static str {
+    /// The field of a status that counts the accounts that have marked it; empty for bookmarks, which are not counted.
+    pub(super) const fn field_of_status(self) -> &'static str {
         match self {
             Self::Bookmark => "",
             Self::Repost => "reposts",
@@ -165,7 +165,7 @@ impl Mark {
 pub struct Edit {
     /// The id.
     pub id: u64,
-    /// When it was made: not before the edit before it.
+    /// When it was made: not earlier than the previous edit.
     pub at: Millis,
     /// Its number among the edits of the status; the first one is 1.
     pub number: usize,
@@ -258,7 +258,7 @@ pub struct StatusDraft {
 }
 
 impl StatusDraft {
-    /// Validates and normalizes the draft, and returns it with its audience, or every error.
+    /// Validates and normalizes the draft, and returns it with its audience, or all errors, except those in `reply` and `quote`.
     pub(super) fn check(self) -> Result<(Self, ChosenAudience), Vec<UserError>> {
         let mut errors = Vec::new();
         let message = check_message(&self.message).unwrap_or_else(|error| {

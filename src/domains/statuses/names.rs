@@ -7,7 +7,7 @@ use crate::domains::entities::place;
 use crate::domains::entities::{TextEntities, TextUnit};
 use crate::domains::tags::IndexedNames;
 
-/// The tags and the mentioned logins of a text. Linear in its length; nothing for a text without entities.
+/// The tags and the mentioned logins of a text; none for a text without entities. Linear in the length of the text.
 pub(super) fn names_of(text: &str, entities: &TextEntities) -> IndexedNames {
     let placed = place(text, entities, TextUnit::CodePoints);
     IndexedNames {

@@ -85,8 +85,8 @@ pub struct NewStatus {
 /// Writes a status (the commit) and adds it to its author's profile. A charge, the journal and two scripts; one more script and a read with
 /// an idempotency key, a read for a text with mentions, and more for an audience list, a reply, a quote and a text with names.
 ///
-/// A key that was used in the last 24 hours returns the same status for the same fan-out again, which changes nothing; `None` if it was
-/// deleted since.
+/// If the idempotency key was used in the last 24 hours, returns the status of that request, for the same fan-out again, which changes nothing;
+/// `None` if that status was deleted since.
 ///
 /// # Errors
 /// `INVALID_MESSAGE`, `INVALID_LOCATION`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`, `LIMIT_REACHED`; `RATE_LIMITED`, also for a repeated
@@ -147,8 +147,8 @@ struct WrittenStatus {
     names: NewNames,
 }
 
-/// Checks the objects that a draft refers to, adds it to its conversation, and writes it: the commit. `None` if the status was deleted since an earlier
-/// request with the same key; the journal entry is then acknowledged.
+/// Checks the objects that a draft refers to, adds the status to its conversation, and writes the status: the commit. `None` if the status was
+/// deleted since an earlier request with the same key; the journal entry is then acknowledged.
 async fn write(
     app: &App,
     author: UserId,
@@ -211,8 +211,9 @@ pub enum StatusState {
     OtherAuthor,
 }
 
-/// Adds an existing status to its author's profile, and removes a status that does not exist. A read, a script and two reads for an existing status, more
-/// for a quote and a text with names; repeated while the status is created or deleted concurrently.
+/// Adds an existing status to its author's profile, to the set of the quoted status and to the indexes; deletes it if its author was deleted or the
+/// profile is full. Removes a status that does not exist from the profile and from its conversation, and publishes its deletion. A read, a script and
+/// two reads for an existing status, more for a quote and a text with names; repeated while the status is created or deleted concurrently.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -267,7 +268,7 @@ fn limit_reached() -> UserError {
 
 /// Deletes a status of `author` (the commit), and its index entries. Repeats if the status was edited between the read of its names and the
 /// deletion. `None` if there is no such status. A pipeline and a script; an entry of the journal, and the steps of index entries, more for a text with names.
-/// Returns the status with the names of all versions of its text, and when the last of them was written.
+/// Returns the status with the names of all versions of its text, and when the last version was written.
 async fn delete_indexed(app: &App, author: UserId, id: StatusId) -> Result<Option<(DeletedStatus, IndexedNames, Millis)>, Error> {
     loop {
         let Some(pending) = indexes::begin_deletion(app, author, id).await? else { return Ok(None) };
@@ -308,8 +309,8 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<EntryLea
     Ok(lease)
 }
 
-/// Publishes a new status, unless that was done, or the status is older than the log of events, or was deleted. Computes the terms if they
-/// are not known. One round trip; up to three more to compute the terms.
+/// Publishes that a status was posted, unless that was published before, or the status is older than the log of events. Without `known` terms, reads
+/// the status and computes its terms, and publishes nothing if the status was deleted. One round trip; up to three more to compute the terms.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -330,8 +331,8 @@ pub async fn publish(app: &App, author: UserId, id: StatusId, known: Option<Filt
     events::publish_posted(app, author, id, terms).await
 }
 
-/// Removes deleted statuses of an author from the likes, bookmarks and reposts of all accounts, up to a thousand of each. Returns the statuses that have any
-/// left. Three round trips; more for reposts.
+/// Removes deleted statuses of an author from the likes, bookmarks and reposts of all accounts, up to a thousand of each. Returns the statuses that
+/// may have some left. Three round trips; more for reposts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -367,11 +368,11 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
     events::publish_deleted_batch(app, author, &own).await?;
     replies::remove_from_conversations(app, author, &own).await?;
     purge_dependents(ids.clone()).await?;
-    let marked = purge_interactions(app, author, &ids).await?;
-    ids.retain(|id| !marked.contains(id));
+    let unfinished = purge_interactions(app, author, &ids).await?;
+    ids.retain(|id| !unfinished.contains(id));
     store::unindex(app.db(), author, &ids).await?;
     subtasks.ack(app);
-    Ok(is_full_pass || !marked.is_empty())
+    Ok(is_full_pass || !unfinished.is_empty())
 }
 
 /// Removes a status from a profile if it is another author's. A read and a script.
@@ -395,7 +396,7 @@ pub async fn latest_below(app: &App, author: UserId, below: u64, limit: usize) -
     Ok(rows.into_iter().map(|row| StatusId(row.member)).collect())
 }
 
-/// Windows of several authors' statuses, in their order. One pipeline.
+/// Windows of several authors' statuses, in the order of `windows`. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -403,7 +404,7 @@ pub async fn windows(app: &App, windows: &[(UserId, Window)]) -> Result<Vec<Vec<
     store::profiles(app.db(), windows).await
 }
 
-/// Windows of statuses and of reposts of several accounts, in their order. One pipeline.
+/// Windows of statuses and of reposts of several accounts, in the order of `windows`. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -435,8 +436,8 @@ pub async fn is_by(app: &App, author: UserId, id: StatusId) -> Result<bool, Erro
     Ok(store::author(app.db(), id).await? == Some(author))
 }
 
-/// Writes statuses of public accounts in bulk, the conversation entries of replies, a status before the replies to it, and index entries; without profiles
-/// and counts.
+/// Writes statuses of public accounts in bulk, with the conversation entries of replies and with index entries; without profiles and counts. In
+/// `statuses`, a status is before the replies to it.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: import again.

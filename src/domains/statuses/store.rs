@@ -41,7 +41,7 @@ static UNINDEX_STATUS: Script = Script::allow_oom(include_str!("lua/unindex_stat
 pub(super) type MarkedStatus = (Arc<Status>, bool, Option<bool>);
 
 /// Loads statuses with the likes and bookmarks of `viewer`, in the order of `ids`; `None` for unknown ids. One pipeline for the statuses that are
-/// not cached, for the likes of statuses that have any, and for the bookmarks, which are one command.
+/// not cached, for the viewer's likes, except of cached statuses that nobody likes, and for the bookmarks, which are one command.
 pub(super) async fn load(
     db: &Db,
     since: ReadBarrier,
@@ -169,7 +169,7 @@ pub(super) enum DeleteStatusResult {
     Edited,
 }
 
-/// Deletes a status of `author` with this field of its last edit: the commit.
+/// Deletes a status of `author` if the stored field of its last edit equals `last_edit`: the commit.
 pub(super) async fn delete(db: &Db, id: StatusId, author: UserId, last_edit: &str) -> Result<DeleteStatusResult, Error> {
     let fields = db.call::<Vec<Option<String>>>(delete_call(id, author, Some(last_edit))).await?;
     if fields.len() == 1 {
@@ -242,7 +242,7 @@ fn delete_call(id: StatusId, author: UserId, last_edit: Option<&str>) -> Call {
     Call::new(&DELETE_STATUS, keys).arg(author.0).arg(TOMBSTONE_TTL).arg(last_edit.unwrap_or("*"))
 }
 
-/// Deletes statuses of `author`; ignores others' and unknown ones. One pipeline of scripts.
+/// Deletes statuses of `author`; ignores statuses of other authors and unknown ids. One pipeline of scripts.
 pub(super) async fn delete_many(db: &Db, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
     db.call_many(ids.iter().map(|id| delete_call(*id, author, None)).collect()).await.map(drop)
 }
@@ -325,18 +325,18 @@ pub(super) async fn add_liked(db: &Db, user: UserId, id: StatusId, like: u64) ->
     })
 }
 
-/// Removes the likers' sides of likes. One pipeline; nothing for no likes.
+/// Removes the likers' sides of likes. One pipeline; no round trip if `likes` is empty.
 pub(super) async fn remove_liked(db: &Db, likes: &[(UserId, StatusId)]) -> Result<(), Error> {
     let command = |(user, id): &(UserId, StatusId)| cmd("ZREM").arg(keys::liked(*user)).arg(id.0).take();
     db.write_many(likes.iter().map(command).collect()).await.map(drop)
 }
 
-/// Up to `limit` likers of each deleted status; none of a status that exists. One pipeline.
+/// Up to `limit` likers of each deleted status; no likers of a status that exists. One pipeline.
 pub(super) async fn remaining_likers(db: &Db, ids: &[StatusId], limit: usize) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
     members::list_remaining(db, ids, keys::likers, limit).await
 }
 
-/// Removes likers of deleted statuses. One pipeline; nothing for none.
+/// Removes likers of deleted statuses. One pipeline; no round trip without likers.
 pub(super) async fn remove_likers(db: &Db, likers: &[(StatusId, Vec<UserId>)]) -> Result<(), Error> {
     members::remove(db, likers, keys::likers).await
 }
@@ -346,7 +346,7 @@ pub(super) async fn liked(db: &Db, user: UserId, windows: &[Window]) -> Result<V
     ranges::read(db, &keys::liked(user), windows).await
 }
 
-/// Takes likes of an account back; ignores unknown ones. One pipeline of scripts.
+/// Removes likes of an account on the statuses' sides; ignores likes that do not exist. One pipeline of scripts.
 pub(super) async fn unlike_many(db: &Db, user: UserId, ids: &[StatusId]) -> Result<(), Error> {
     db.call_many(ids.iter().map(|id| like_call(*id, user, None)).collect()).await.map(drop)
 }
@@ -362,13 +362,13 @@ pub(super) async fn profile(db: &Db, author: UserId, windows: &[Window]) -> Resu
     profiles(db, &windows).await
 }
 
-/// Windows of several authors' statuses, in their order. One pipeline.
+/// Windows of several authors' statuses, in the order of `windows`. One pipeline.
 pub(super) async fn profiles(db: &Db, windows: &[(UserId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
     let commands = windows.iter().map(|(author, window)| ranges::ids_command(&keys::profile(*author), window)).collect();
     db.read_many(commands).await?.into_iter().map(decode::ids).collect()
 }
 
-/// Windows of the statuses of accounts, or of their reposts, in their order: a repost has its id as position. One pipeline.
+/// Windows of the statuses of accounts, or of their reposts, in the order of `windows`. The position of a repost is its id. One pipeline.
 pub(super) async fn profile_parts(db: &Db, windows: &[(UserId, ProfilePart, Window)]) -> Result<Vec<Vec<Row>>, Error> {
     let command = |(user, part, window): &(UserId, ProfilePart, Window)| match part {
         ProfilePart::Statuses => ranges::ids_command(&keys::profile(*user), window),
@@ -387,14 +387,14 @@ pub(super) async fn author(db: &Db, id: StatusId) -> Result<Option<UserId>, Erro
     Ok(db.read::<Option<u64>>(cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?.map(UserId))
 }
 
-/// The authors of statuses, in the order of `ids`. One pipeline; nothing for no ids.
+/// The authors of statuses, in the order of `ids`. One pipeline; no round trip if `ids` is empty.
 pub(super) async fn authors(db: &Db, ids: &[StatusId]) -> Result<Vec<Option<UserId>>, Error> {
     let commands = ids.iter().map(|id| cmd("HGET").arg(keys::status(*id)).arg("uid").take()).collect();
     let author = |reply| Ok(decode::value::<Option<u64>>(reply)?.map(UserId));
     db.read_many(commands).await?.into_iter().map(author).collect()
 }
 
-/// Whether statuses exist, in the order of `ids`. One pipeline; nothing for no ids.
+/// Whether statuses exist, in the order of `ids`. One pipeline; no round trip if `ids` is empty.
 pub(super) async fn exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
     let commands = ids.iter().map(|id| cmd("EXISTS").arg(keys::status(*id)).take()).collect();
     db.read_many(commands).await?.into_iter().map(decode::value).collect()

@@ -44,8 +44,8 @@ pub async fn load_visible(
     relations::keep_viewable(loaders, with_memberships(found, &memberships), facts).await
 }
 
-/// Loads the statuses that the policy allows in feeds and events of the viewer ([`can_deliver`]), in the order of `ids`; `None` for the others. One round
-/// trip more than [`load_existing`] for a viewer with relations.
+/// Loads the statuses that the policy allows in feeds and events of the viewer ([`can_deliver`]), in the order of `ids`; `None` for the others. The
+/// cost of [`load_existing`], then that of [`relations::keep_delivered`].
 ///
 /// [`can_deliver`]: crate::domains::relations::policy::can_deliver
 ///
@@ -58,7 +58,7 @@ pub async fn load_delivered(
     relations::keep_delivered(loaders, load_existing(loaders, ids).await?, facts).await
 }
 
-/// As [`load_delivered`] for statuses that are loaded, and a caller that needs further accounts: they are loaded with the authors, in the same round trip.
+/// As [`load_delivered`], for statuses that are already loaded. Also loads `accounts`, which the caller needs next, in the round trip of the authors.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -96,7 +96,7 @@ type Author = (UserId, Option<Arc<User>>);
 
 /// Loads the authors of statuses, sorted by id, and the kinds of the viewer's relations, which the policy needs next, in the same round trip.
 ///
-/// `others` are accounts that are read, too: one that does not exist, so that a missing status costs the same as a hidden one, or those of reposts.
+/// `others` are further accounts to load: an account that does not exist, so that a missing status costs the same as a hidden one, or the reposters.
 ///
 /// The viewer's account is loaded by a call of its own: the loader skips the client-side cache for a whole call if one of its keys was already fetched in
 /// this request.
@@ -123,8 +123,8 @@ fn with_authors(found: Vec<Option<ViewedStatus>>, authors: &[Author]) -> Vec<Opt
     found.into_iter().map(|seen| seen.and_then(with_author)).collect()
 }
 
-/// Loads the viewer's memberships in the audience lists of statuses: the lists of other authors that have the viewer as a member. One pipeline; none
-/// without a list to read.
+/// Loads the viewer's memberships in the audience lists of statuses: the lists of other authors that have the viewer as a member. One pipeline; no
+/// round trip if there is no list to read.
 ///
 /// `padding` is the id of a list that does not exist. It is read if the statuses have no list, so that a missing status costs the same as a hidden one.
 async fn load_memberships(

@@ -28,7 +28,7 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    /// Begins to dispatch an event. `None` if the event was dispatched before, and if no subscription matches it.
+    /// Begins to dispatch an event. `None` if the event was dispatched before, or if no subscription matches it.
     pub(super) fn begin(state: &mut HubState, event: Event) -> Option<Self> {
         let (term_hasher, position) = (state.term_hasher?, state.position.as_mut()?);
         if position.covers(&event) {

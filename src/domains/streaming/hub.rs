@@ -100,8 +100,8 @@ impl HubState {
     }
 }
 
-/// Takes the next queues of subscriptions to any of `interests`, at most [`STEP`], up to the subscription with the number `last`. `interests` are in descending
-/// order, and lose those that have been served.
+/// Returns the next queues of subscriptions to any of `interests`, at most [`STEP`], up to the subscription with the number `last`. `interests` are
+/// in descending order; those that have been served are removed. `served` is the last subscription whose queue was returned.
 pub(super) fn next_queues(
     state: &HubState,
     interests: &mut Vec<InterestId>,
@@ -146,7 +146,7 @@ impl Drop for HubSubscription {
     }
 }
 
-/// A watch of a channel. Dropping it unsubscribes.
+/// A watch of a channel. Dropping the last watch of a channel unsubscribes.
 pub(super) struct ChannelWatch {
     hub: Hub,
     channel: String,

@@ -106,9 +106,9 @@ impl IndexSearch {
         self.lookups.is_empty()
     }
 
-    /// Compares the next candidates, at most [`STEP`] and one for each lookup.
+    /// Compares the next candidates, at most [`STEP`], with one seek in the index for each lookup.
     pub(super) fn step(&mut self, index: &Index, term_hasher: &TermHasher, event: &Event) {
-        let mut remaining_steps = STEP;
+        let mut remaining_candidates = STEP;
         while let Some((kind, term)) = self.lookups.last().copied() {
             let posting = |interest, part| Posting { term, interest, part };
             let start =
@@ -119,8 +119,8 @@ impl IndexSearch {
                 if index.is_confirmed(*interest, *part, term_hasher, event) {
                     self.found.push(*interest);
                 }
-                remaining_steps -= 1;
-                if remaining_steps == 0 {
+                remaining_candidates -= 1;
+                if remaining_candidates == 0 {
                     self.resume_after = Some((*interest, *part));
                     return;
                 }

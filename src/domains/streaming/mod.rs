@@ -1,20 +1,21 @@
-//! Subscriptions: live events of homes, list timelines, the public stream and threads, resumable from a cursor.
+//! Subscriptions: live events of homes, list timelines, tags, mentions, the public stream, threads and chats, resumable from a cursor.
 //!
-//! The domain has no Redis keys of its own. [`crate::platform::events`] holds the log of status events; each thread
+//! The domain has no Redis keys of its own. [`crate::platform::events`] holds the log of events of statuses and chats; each thread
 //! ([`crate::domains::comments`]) holds the log of its comment events. "Redis in Action" 8.5 gives each client a connection to Redis and a
 //! thread that applies the client's filter to every message; a client that is not connected loses the events of that time.
 //!
 //! **One listener for each process.** The hub receives the channels of all subscriptions over one connection, in the order of the events.
-//! An inverted index of words, authors, samples and locations finds the subscriptions that match an event. The cost of an event depends on its
-//! content and on its recipients, not on the number of other subscriptions.
+//! An inverted index of words, authors, tags, mentioned accounts, samples and locations finds the subscriptions that match an event. The cost of an
+//! event depends on its content and on its recipients, not on the number of other subscriptions.
 //!
-//! **Interests.** An interest is the condition by which a subscription receives events: a filter of the public stream, or the sources of a feed. Equal
-//! filters share one interest, found by the digest of their content. The index holds each interest once, and the hub lists its subscribers separately, so
-//! subscribing and unsubscribing cost the same for every interest. The hub's lock is held only for a bounded amount of work. A background task adds
-//! interests to the index and removes them in bounded steps (`indexer`): feeds before filters, and within each kind the accounts and
-//! addresses in round-robin order (`change_queue`). An event is dispatched in bounded steps, too (`delivery`). A subscription joins the hub
-//! when its interest is indexed and the hub has dispatched nothing that the subscription has not read; otherwise it continues to read the log.
-//! So it may join between any two steps. It leaves in one step; its interest is removed later.
+//! **Interests.** An interest is the condition by which a subscription receives events: a filter (of the public stream, by a tag, or by mentions of
+//! the viewer), the sources of a feed, or the chats of an account, which are not in the index. Equal filters share one interest, found by the digest
+//! of their content. The index holds each filter and feed once, and the hub lists the subscribers separately, so subscribing and unsubscribing cost
+//! the same for every interest. The hub's lock is held only for a bounded amount of work. A background task adds interests to the index and removes
+//! them in bounded steps (`indexer`): feeds before filters, and within each kind the accounts and addresses in round-robin order (`change_queue`). An
+//! event is dispatched in bounded steps, too (`delivery`). A subscription joins the hub when its interest is indexed and the hub has dispatched
+//! nothing that the subscription has not read; otherwise it continues to read the log. So it may join between any two steps. It leaves in one step;
+//! its interest is removed later.
 //!
 //! **Resuming.** A subscription first reads the log from its cursor up to the events that the hub has not dispatched yet. Then it joins the
 //! hub, and skips events that it has read already: no event is missed, and none is received twice. Each message has the id of the event before it. If the hub
@@ -36,7 +37,8 @@
 //!
 //! **Reposts** are indexed by the account, as statuses are by the author, and go to feeds alone. A feed may have a status only because of a repost. For these
 //! feeds, a change of the status is published as one event for each thousand reposters; a subscription sends the first that it matches. If it is resumed
-//! between two of them, it may send the change twice. Sources whose reposts the viewer has turned off need no read; the other rules read ([`service`]).
+//! between two of them, it may send the change twice. Whether the viewer has turned off the reposts of a source is decided without a read; the other
+//! rules on reposts read from Redis (`recipients`).
 //!
 //! **Chats.** The log has references to rows and other changes of chats. An event is dispatched to those members of its chat that are connected to this
 //! process (`chat_dispatch`); a subscription that reads a page of the log looks up whether the viewer is a member of its chats. The objects of an event are

@@ -16,13 +16,13 @@ pub struct OutgoingEvent {
     pub cursor: String,
     /// The kind of the event.
     pub kind: OutgoingEventKind,
-    /// The filter term of the author, for events of statuses.
+    /// The filter term of the author, for events of statuses; of the reposter, for events that a feed receives because of a repost.
     pub(crate) author: Option<u64>,
     /// The hashes of the tags and mentions of the status.
     pub(crate) names: Vec<u64>,
     /// Decides which of the matching subscriptions receive a deletion; `None` if all do.
     pub(crate) restriction: Option<Restriction>,
-    /// Whether the event is of the public stream, which has statuses of public accounts only.
+    /// Whether the stream has only public statuses of public accounts, as the public stream and the stream of a tag.
     pub(crate) requires_public: bool,
     /// Identifies the event in this process, so that it is rendered once for all of its recipients; `None` for a gap.
     pub(crate) envelope_id: Option<u64>,

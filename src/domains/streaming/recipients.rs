@@ -17,9 +17,9 @@ use crate::domains::timelines::{FeedRow, service as timelines};
 use crate::platform::events::EventAudience;
 use crate::platform::journal::Feed;
 
-/// Whether a subscriber receives an event; `None` if a stored object that decides this is invalid. Retries until Redis responds. A few round trips; none for
-/// events without a restriction and for the deletion of a public status. The stream of a tag (`is_tag`) loses a status that is not public any more, whether the
-/// viewer can still see the status or not.
+/// Whether a subscriber receives an event; `None` if a stored object that decides this is invalid. Retries until Redis responds. A few round trips;
+/// no round trip for events without a restriction and for the deletion of a public status. The stream of a tag (`is_tag`) loses a status that is not
+/// public any more, whether the viewer can still see the status or not.
 pub(super) async fn receives(app: &App, viewer: Option<&Viewer>, event: &OutgoingEvent, is_tag: bool) -> Option<bool> {
     let (Some(restriction), OutgoingEventKind::Deleted(status)) = (event.restriction, event.kind) else { return Some(true) };
     if restriction.before.is_public() && (is_tag || !restriction.is_narrowed) {

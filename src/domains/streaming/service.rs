@@ -279,7 +279,7 @@ async fn load_content(request: &Request, event: &OutgoingEvent) -> Result<Option
     })
 }
 
-/// The status of an event; `None` if it is not delivered to the viewer.
+/// The status of an event; `None` if the viewer cannot see it, or if it is not public and the stream has only public statuses.
 async fn load_status(loaders: &Loaders, id: StatusId, event: &OutgoingEvent) -> Result<Option<ViewedStatus>, Error> {
     let seen = statuses::load_visible(loaders, [id]).await?.pop().flatten();
     Ok(seen.filter(|seen| !event.requires_public || statuses::facts(seen).is_public()))

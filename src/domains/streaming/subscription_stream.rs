@@ -187,7 +187,7 @@ impl StatusStream {
         if matches!(kind, EventKind::Posted | EventKind::Reposted) && self.resume_point.take_shown(status.0) {
             return None;
         }
-        if event.repost.is_some() && !self.passes_repost_rules(event) {
+        if event.repost.is_some() && !self.accept_repost_event(event) {
             return None;
         }
         let repost = match event.repost.as_deref() {
@@ -210,7 +210,8 @@ impl StatusStream {
         (!is_kept_out && self.is_delivered(self.source_of(event), &event.terms.names)).then_some(kind)
     }
 
-    /// The source by which the feed receives an event.
+    /// The filter term of the source by which the stream receives an event: the author, or the reposter for an event that feeds receive because of a
+    /// repost.
     fn source_of(&self, event: &Event) -> u64 {
         match event.repost.as_deref() {
             Some(RepostDetails::Change { accounts, .. }) => {
@@ -226,8 +227,9 @@ impl StatusStream {
         !hides && self.is_delivered(account, &[])
     }
 
-    /// Whether an event passes those rules on reposts that need no read. A feed that has the author as a source receives the author's own event instead.
-    fn passes_repost_rules(&mut self, event: &Event) -> bool {
+    /// Whether an event passes those rules on reposts that need no read. A feed that has the author as a source receives the author's own event
+    /// instead. A change passes only once: it is recorded in `sent_via`.
+    fn accept_repost_event(&mut self, event: &Event) -> bool {
         let Some(RepostDetails::Change { accounts, change, .. }) = event.repost.as_deref() else {
             return self.shows_reposts_of(event.terms.author);
         };
@@ -245,7 +247,8 @@ impl StatusStream {
         true
     }
 
-    /// Whether the feed of this subscription shows a repost, or would show one that was undone. A few round trips.
+    /// Whether the feed of this subscription shows a repost, or would show one that was undone. A few round trips; no round trip for
+    /// other events, which are always shown.
     async fn shows_repost(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> Option<bool> {
         let (repost, exists) = match event.kind {
             OutgoingEventKind::Reposted(repost) => (repost, true),
@@ -262,7 +265,8 @@ impl StatusStream {
         !is_hidden && self.has_source(author, names)
     }
 
-    /// Whether the feed of this subscription shows a new or edited status by the rule on replies. At most one round trip; none for a cached status.
+    /// Whether the feed of this subscription shows a new or edited status by the rule on replies. At most one round trip; no round trip
+    /// for a cached status and for other events, which are always shown.
     async fn shows_reply(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> bool {
         let (Interest::Feed(sources), Some(viewer)) = (&self.interest, viewer) else { return true };
         let (OutgoingEventKind::Posted(id) | OutgoingEventKind::Edited(id)) = event.kind else { return true };

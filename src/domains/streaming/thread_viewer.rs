@@ -19,9 +19,9 @@ use futures_util::future::select_all;
 pub struct ThreadViewer {
     /// The viewer, if there is a session.
     viewer: Option<Viewer>,
-    /// Watch changes of the status, of its author's privacy, and of the viewer.
+    /// The watches of changes of the status, of its author's privacy, and of the viewer.
     changes: Vec<ChannelWatch>,
-    /// Watches changes of the members of the audience list.
+    /// The watch of changes of the members of the audience list.
     audience_list_changes: Option<ChannelWatch>,
     hub: Hub,
     term_hasher: TermHasher,
@@ -96,7 +96,9 @@ impl ThreadViewer {
         }
     }
 
-    /// Whether the viewer can still see the status. Retries until Redis responds. Two round trips, three for a viewer with blocks.
+    /// Whether the viewer can still see the status. Also updates `has_blocks`, and watches the new audience list if the list was changed. Retries
+    /// until Redis responds. Two round trips, three for a viewer with blocks and for a status that is not public; as many again if the list was
+    /// changed.
     async fn check(&mut self, app: &App, status: StatusId) -> bool {
         loop {
             let request = Request::new(app.clone(), self.viewer.clone(), None, None);

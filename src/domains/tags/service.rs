@@ -17,8 +17,9 @@ use std::collections::{BTreeSet, HashMap};
 
 pub use follows::parse;
 
-/// Adds a status of `author` to the indexes of the names `added`, of its text that was written at `written_at`, and removes it from those of `removed`.
-/// Repeating it changes nothing. One pipeline for each, and a read for logins that are not among the `known` accounts.
+/// Adds a status of `author` to the indexes of the names `added` in its text, and removes the status from the indexes of the names `removed`. The text
+/// was written at `written_at`. Repeating the call changes nothing. A pipeline for the removals, another one for the additions, and a read of the
+/// logins that `known` does not have.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -34,7 +35,7 @@ pub async fn update(
     let holders = users::login_holders(app, unknown).await?;
     let account = |login: &String| known.get(login).copied().or_else(|| holders.get(login)?.at(written_at));
     let mentioned: Vec<UserId> = added.logins.iter().filter_map(account).filter(|it| *it != author).collect();
-    // When an earlier text was written, another account may have had the login, also a login that the current text has.
+    // When an earlier text was written, another account may have had a login in it, even a login that is in the current text, too.
     let all_holders = |login: &String| holders.get(login).into_iter().flat_map(LoginHolders::all);
     let known_before = removed.logins.iter().filter_map(|login| known.get(login).copied());
     let before = added.logins.union(&removed.logins).flat_map(all_holders).chain(known_before);
@@ -43,8 +44,8 @@ pub async fn update(
     store::add(app.db(), status, &added.tags.iter().collect::<Vec<_>>(), &mentioned).await
 }
 
-/// Windows of the statuses of tags, in the order of `windows`, as they are since a request began or later. One pipeline; nothing for no windows, or if the
-/// cached newest statuses of the tags contain the windows.
+/// Windows of the statuses of tags, in the order of `windows`, as they were at `since`, the start of the request, or later. One pipeline; no round
+/// trip if `windows` is empty, or if the cached newest statuses of the tags contain the windows.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -17,7 +17,8 @@ use redis::cmd;
 
 static ADD_MENTION: Script = Script::new(include_str!("lua/add_mention.lua"));
 
-/// Adds a status to tags and to the mentions of accounts, and removes the oldest statuses beyond the limits. One pipeline; nothing without tags and accounts.
+/// Adds a status to tags and to the mentions of accounts, and removes the oldest statuses beyond the limits. One pipeline; no round trip if `tags` and
+/// `mentioned` are empty.
 pub(super) async fn add(db: &Db, status: StatusId, tags: &[&TagId], mentioned: &[UserId]) -> Result<(), Error> {
     let tag_calls = tags.iter().flat_map(|tag| {
         let key = keys::tag(tag);
@@ -34,7 +35,7 @@ pub(super) async fn add(db: &Db, status: StatusId, tags: &[&TagId], mentioned: &
     if calls.is_empty() { Ok(()) } else { db.call_many(calls).await.map(drop) }
 }
 
-/// Removes a status from tags and from the mentions of accounts. One pipeline; nothing without tags and accounts.
+/// Removes a status from tags and from the mentions of accounts. One pipeline; no round trip if `tags` and `mentioned` are empty.
 pub(super) async fn remove(db: &Db, status: StatusId, tags: &[&TagId], mentioned: &[UserId]) -> Result<(), Error> {
     let keys = tags.iter().map(|tag| keys::tag(tag)).chain(mentioned.iter().map(|user| keys::mentions(*user)));
     let commands: Vec<_> = keys.map(|key| cmd("ZREM").arg(key).arg(status.0).take()).collect();

@@ -1,4 +1,4 @@
-//! The entries of feeds: statuses as themselves, and reposts.
+//! The entries of feeds: statuses and reposts.
 
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::Row;
@@ -6,21 +6,21 @@ use crate::base::page::Row;
 /// An entry of a feed. No status and repost have the same id, so a position names exactly one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FeedRow {
-    /// The id of the repost, or of a status that is there as itself.
+    /// The id of the repost; the id of the status if the entry is not a repost.
     pub position: u64,
     /// The status.
     pub status: StatusId,
-    /// The account that has reposted the status; `None` for a status that is there as itself.
+    /// The account that has reposted the status; `None` if the entry is not a repost.
     pub reposter: Option<UserId>,
 }
 
 impl FeedRow {
-    /// The entry of a status as itself.
+    /// The entry of a status, not of a repost.
     pub const fn of_status(id: u64) -> Self {
         Self { position: id, status: StatusId(id), reposter: None }
     }
 
-    /// The entry of a repost, of a row of the reposts of an account.
+    /// The entry of a repost; `row` is a row of the reposts of the account.
     pub const fn of_repost(reposter: UserId, row: Row) -> Self {
         Self { position: row.position, status: StatusId(row.member), reposter: Some(reposter) }
     }
@@ -48,14 +48,14 @@ impl FeedRow {
     }
 }
 
-/// A fact that decides whether a feed shows an entry. All facts about a page are read in one round trip, with the rows below its reposts.
+/// A fact that decides whether a feed shows an entry. All facts about the entries of a page are read in one round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FeedLookup {
-    /// The id of the repost of a status by an account; none if it was undone.
+    /// The id of the repost of a status by an account. The result is `None` if the repost was undone.
     RepostId(UserId, StatusId),
-    /// Whether the owner of a home has hidden the reposts of an account; none if not, and for a list.
+    /// Whether the owner of a home has hidden the reposts of an account. The result is `None` if not, and for a list.
     HiddenReposts(UserId),
-    /// Whether an account is a source of the feed, not counting the owner; none if not.
+    /// Whether an account is a source of the feed, not counting the owner. The result is `None` if not.
     Source(UserId),
 }
 

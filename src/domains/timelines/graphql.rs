@@ -41,7 +41,7 @@ impl Timeline {
     /// `viewerMentionEvents`. Statuses that this response shows are not sent again.
     async fn sync_cursor(&self, ctx: &Context<'_>) -> Result<String> {
         let request = request(ctx)?;
-        // First, as in `entries`: both must request the home in the same batch.
+        // Awaited first, as in `entries`, so that both fields request the feed in the same batch.
         let cursors = request.app.cursors().await?;
         let feed = match self {
             Self::Home(owner) => Feed::Home(*owner),

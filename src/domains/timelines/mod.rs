@@ -4,32 +4,35 @@
 //! |---|---|---|---|
 //! | `home:{id}` | ZSET | status id → itself, `status:reposter` → repost id | 1.1 windows: 1,100 unless configured |
 //! | `timeline:{lid}` | ZSET | the same of a list | the same |
-//! | `feed:{id}` | HASH | `floor seen is`: how the entries are to be read; `late`: number of changes below the floor; `reposts` if there may be any | 5 fields |
+//! | `feed:{id}` | HASH | `floor seen is`: how the entries are to be read; `late`: number of changes below the floor; `reposts`: set if the feed may have reposts | 5 fields |
 //! | `marked:{id}` | ZSET | source whose statuses are merged when the feed is read → itself | the sources: 10,000 |
 //! | `segments:{id}` | HASH | a cache of merges below the floor: version and bounds → packed ids | 16 fields of 24 KB; 10 min |
 //!
-//! As in "Redis in Action" 8.2 to 8.4, a post is written to the home of every follower: to the first thousand within the request, to the
-//! rest by the workers. Profiles belong to [`crate::domains::statuses`].
+//! As in "Redis in Action" 8.2 to 8.4, a post is written to the home of every follower: to those of the newest thousand followers within
+//! the request, to the others by the workers. Profiles belong to [`crate::domains::statuses`].
 //!
 //! **Contents of a home.** A home shows all statuses of its owner and of the accounts that the owner follows, newest first: the merge of
 //! their profiles. Its entries in Redis are a window of this merge, complete from a *floor* on. A page above the floor is read from the
 //! entries; below the floor it is merged from the profiles, so a home has no end. Statuses of authors with very many followers are not
 //! pushed: the homes of their followers *mark* these authors, and merge their profiles above the floor, too. A home that nobody has read
-//! for a month is dropped by the next push; the next read merges the profiles, and enqueues a rebuild of the home.
+//! for a month is dropped by the next push; the next read merges the profiles, and enqueues a rebuild of the home. Statuses with followed tags are
+//! not entries: they are merged from the timelines of the tags when a page is read.
 //!
 //! **Reposts** are entries like statuses, at the position of the repost's id, and are pushed, cut, dropped, merged and swept with them; those of marked
-//! authors are merged from `reposts:{uid}`. A push of reposts is a script of its own, so that a post costs what it cost before there were reposts. The first
-//! push sets `reposts` in the feed's state: a feed without it reads no sets of reposts when profiles are merged. An entry does not
+//! authors are merged from `reposts:{uid}`. Reposts are pushed by a script of their own, so that they do not make the push of a status slower. The
+//! first push of a repost sets `reposts` in the feed's state: without this field, a merge reads no reposts of unmarked authors. An entry does not
 //! prove that the repost exists: the repost is looked up in `reposters:{id}` when a page is read, together with the statuses, and the rules decide
 //! whether it is shown (`repost_rules`).
 //!
-//! **Repeated statuses.** A repost is left out if one of the next older entries has the same status (`repeats`). A page with reposts reads the 1,000 rows
-//! below each of them, in one round trip, and hydrates only those on which the response depends, together with the page. The bound counts rows, not visible
-//! entries, so that the work of a request is bounded. A live event of a repost reads 128 rows, after the rules that need no read.
+//! **Repeated statuses.** A repost is left out if one of the next older entries has the same status (`repeats`). If the status of a
+//! repost on a page may be in the feed a second time (`possible_repeats`), the 1,000 rows below the repost are read, usually in one or two round
+//! trips for the whole page. Of these rows, only those on which the response depends are hydrated, most of them together with the page. The bound
+//! counts rows, not visible entries, so that the work of a request is bounded. Before the event of a repost is sent, at most 128 rows are searched,
+//! and only if the other rules show the repost.
 //!
 //! **Below the floor.** Merging the profiles of thousands of sources for a page of twenty costs tens of milliseconds. So the merge covers a
-//! *segment*, as many statuses as a window has, next to the page. It is cached with the version of its input: the number of changes of the
-//! sources (`edges` of the owner), and the number of pushes below the floor and of times that the floor was lowered (`late`). A segment of
+//! *segment*: as many entries as a window has, at most 1,000, from the page on. It is cached with the version of its input: the number of changes of
+//! the sources (`edges` of the owner), and the number of pushes below the floor and of times that the floor was lowered (`late`). A segment of
 //! another version is stale. Deleted statuses stay in a segment and are hidden by the rules, as in the entries; statuses of marked authors are read
 //! separately. Of concurrent requests that need a merge of one feed in one process, one merges and the others wait. While Redis refuses
 //! writes, every request merges for itself.
@@ -59,9 +62,9 @@
 //!   rows if the rules hide some of them.
 //!
 //! **Costs.** The first screen takes five round trips: the session, the account, the rows, the statuses, their authors; one more with
-//! marked authors, one more for a page with reposts, and one more for a sync cursor on a cluster. A page below the floor takes two more with a
-//! cached segment; otherwise it reads the profiles of all sources once for 1,000 entries further in the same direction. A feed of four sources
-//! or fewer is merged for each page.
+//! marked authors, one or two more for a page with reposts, and one more for a sync cursor on a cluster. A page below the floor takes two more with a
+//! cached segment; otherwise the profiles of all sources are read, once for the next 1,000 entries in the direction of the page. A feed of four
+//! sources or fewer is merged for each page.
 
 pub mod audit;
 mod feed_row;

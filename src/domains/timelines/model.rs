@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A position above every status.
 pub(super) const CEILING: u64 = source::MAX + 1;
 
-/// Maximum number of entries that a feed can have: those of the largest window.
+/// Maximum number of entries that a feed can have with the largest configurable window.
 pub(super) const LARGEST_FEED: usize = max_entries(10_000);
 
 /// Whether a feed keeps entries.
@@ -30,7 +30,7 @@ pub(super) enum FeedPhase {
 /// The state of a feed's stored entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FeedState {
-    /// The entries are complete from here on, except for marked authors. 0: complete altogether.
+    /// The position from which on the entries are complete, except for those of marked authors. 0 if no older entry is missing.
     pub(super) floor: u64,
     /// When the feed was last read, to the hour; 0 for never.
     pub(super) last_read_at: Millis,
@@ -90,7 +90,7 @@ pub(super) const SEGMENTS_TTL: Millis = 10 * MINUTE;
 pub(super) struct MergeVersion {
     /// The number of changes of the sources: accounts, tags, hidden reposts, and removed marks.
     pub(super) edges: u64,
-    /// The number of pushes below the floor and of times that the floor was lowered.
+    /// The number of pushes below the floor and of times that the floor was lowered. The first push of a repost counts, too.
     pub(super) floor_version: u64,
 }
 

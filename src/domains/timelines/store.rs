@@ -32,7 +32,7 @@ static RESET_FEED: Script = Script::allow_oom(include_str!("lua/reset_feed.lua")
 static CACHE_SEGMENT: Script = Script::new(include_str!("lua/cache_segment.lua"));
 static TOUCH_FEED: Script = Script::allow_oom(include_str!("lua/touch_feed.lua"));
 
-/// Maximum number of statuses that one script adds to a feed.
+/// Maximum number of statuses or reposts that one script adds to a feed.
 pub(super) const MAX_STATUSES_PER_SCRIPT: usize = 1_000;
 
 /// Result of [`read`].
@@ -47,10 +47,12 @@ pub(super) struct FeedReadResult {
     pub(super) position: Option<LogPosition>,
 }
 
-/// Reads windows of feeds, and the metadata of `feeds`. One pipeline; on a cluster one more round trip with the position.
+/// Reads windows of feeds, and the metadata of `feeds`. One pipeline; one more round trip for the position on a cluster, and one for each feed whose
+/// cached tags are not confirmed.
 ///
 /// The state is read before the entries and after them, and the higher floor counts: the entries may be cut or filled in between. Marks and
-/// former sources are read first: statuses are among the entries before a mark is removed, and removed before a former source is deleted.
+/// former sources are read first: statuses are among the entries before a mark is removed, and are removed from the entries before
+/// the record of a former source is deleted.
 /// The position is read before everything else: a status that was published up to the position is found by the later reads.
 pub(super) async fn read(
     db: &Db,
@@ -219,7 +221,7 @@ pub(super) async fn newest(db: &Db, feed: Feed, limit: usize) -> Result<Vec<Feed
 pub(super) struct PushLimits {
     /// The window of a feed.
     pub(super) window: usize,
-    /// A feed that was last read before this time is dropped.
+    /// A feed that was created and last read before this time is dropped.
     pub(super) read_since: Millis,
 }
 
@@ -320,7 +322,7 @@ fn pairs(rows: &[FeedRow]) -> Vec<String> {
     rows.flat_map(|row| [row.position.to_string(), row.member()]).collect()
 }
 
-/// Removes statuses and reposts from feeds. One pipeline; nothing for no entries.
+/// Removes statuses and reposts from feeds. One pipeline; no round trip if `rows` is empty.
 pub(super) async fn remove(db: &Db, feeds: &[Feed], rows: &[FeedRow]) -> Result<(), Error> {
     if rows.is_empty() {
         return Ok(());

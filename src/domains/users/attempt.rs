@@ -1,12 +1,12 @@
 //! Charges attempts to verify a password to rate limit buckets.
 //!
 //! An attempt from a known device (one that sends a [device token](super::device), or a session of the account) is charged to the bucket of
-//! that device only. Any other attempt is charged by account and address, by address, and by account over all addresses. So guesses use up
-//! the guesser's own tokens; only guesses from many addresses exhaust the last bucket, which never stops a known device.
+//! that device only. Any other attempt is charged by account and client address, by client address, and by account over all client addresses. So
+//! guesses use up the guesser's own tokens; only guesses from many client addresses exhaust the last bucket, which does not stop a known device.
 //!
 //! A mail address has buckets of its own, whether or not an account has it; otherwise a refusal would reveal whether an account has the address, and which.
-//! Attempts by all names of an account are charged to it as well. If only these buckets are empty, the attempt is not refused, and fails as with a wrong
-//! password.
+//! Attempts by all names of an account are charged to common buckets as well. If only these buckets are empty, the attempt is not refused, and fails
+//! as with a wrong password.
 
 use crate::app::App;
 use crate::base::email::EmailDigest;
@@ -35,8 +35,8 @@ pub(super) struct KnownDevice {
 pub(super) struct AttemptTarget {
     /// The login, address or session that was sent: its bucket decides whether the attempt is refused.
     identifier: Subject,
-    /// The bucket of all names of the account, or of a name without one. If it is empty, the attempt fails as with a wrong password. `None` for the account
-    /// of a session.
+    /// The bucket of all names of the account, or of a name that no account has. If it is empty, the attempt fails as with a wrong password. `None`
+    /// for the account of a session.
     all_names: Option<Subject>,
 }
 
@@ -69,9 +69,9 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// Charges an attempt to log in, whether or not the account exists, before a password is hashed. One round trip for a known device, three
-    /// for others: the bucket that all addresses share is charged after the bucket of the address has allowed the attempt. A known device is
-    /// always charged to its own bucket, and never has more attempts than that bucket holds.
+    /// Charges an attempt to log in, whether or not the account exists, before a password is hashed. One round trip for a known device, two
+    /// or three for others: the bucket that all client addresses share is charged after that of the client address has allowed the attempt. A known
+    /// device is always charged to its own bucket, and never has more attempts than that bucket holds.
     ///
     /// # Errors
     /// `RATE_LIMITED`, and nothing is charged; `STORAGE_UNAVAILABLE`.

@@ -6,7 +6,7 @@ use super::keys::{self, KeyKind};
 use super::model::{LOGIN_RESERVATION_TTL, LoginHistory, LoginHolders, User, are_periods};
 use super::store::{self, DEVICE_EPOCH};
 use crate::base::audience::DetailAudience;
-use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
+use crate::base::audit::{self, Expiry, Findings, GRACE_PERIOD, KeyInfo, Remedy};
 use crate::base::day::Day;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, source};
@@ -193,7 +193,7 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
         let (stored_id, stored_login, history): LoginFields = logins.read(&id).unwrap_or_default();
         let claim = changed.get(login.as_str()).and_then(|holders| holders.claim_of(id));
         // A change of the login claims it before it is made.
-        if claim.is_some_and(|(_, at)| reader.now() < at + LEASE) {
+        if claim.is_some_and(|(_, at)| reader.now() < at + GRACE_PERIOD) {
             continue;
         }
         let history = history.map_or(LoginHistory::NONE, LoginHistory::of_text);
@@ -231,7 +231,7 @@ async fn check_open_periods(
         let (holders, login) = (LoginHolders::new(None, text), field.trim_end_matches('@'));
         let account = holders.current(reader.now())?;
         let (_, at) = holders.claim_of(account)?;
-        (reader.now() >= at + LEASE).then_some((key, login, account))
+        (reader.now() >= at + GRACE_PERIOD).then_some((key, login, account))
     });
     let open: Vec<(&String, &str, UserId)> = open.collect();
     let claims =

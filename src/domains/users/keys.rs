@@ -28,8 +28,8 @@ pub fn user(id: UserId) -> String {
 }
 
 /// HASH, lower-case login → id. One field for each account, over [`SHARDS`] keys, no time to live. [`periods_field`] of a login that an account has
-/// changed, or has taken by a change: the last 32 times in which accounts had it, in the format of `lua/login_periods.lua`. At most 50 such fields for
-/// each account.
+/// changed, or has taken by a change: the last 32 times in which accounts had it, in the format of `lua/login_periods.lua`. A change of a login
+/// adds up to two such fields.
 pub(super) fn logins(login: &str) -> String {
     format!("users:{{{}}}", shard(login))
 }

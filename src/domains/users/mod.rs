@@ -6,7 +6,7 @@
 //! | `users:{shard}` | HASH | login in lower case → id, over 4,096 shards; `LOGIN@` → when accounts had it | one field for each account, and one for each former login |
 //! | `freed:{shard}:digest` | STRING | when the login of a deleted account can be claimed again | 30 days |
 //! | `password:{id}` | STRING | the argon2id hash, in its own key so that no reader of accounts sees it | 1 for each account |
-//! | `email:{id}` | HASH | the confirmed mail address, and the version of its changes | 3 fields |
+//! | `email:{id}` | HASH | the confirmed mail address, and the version of its changes | 4 fields |
 //! | `email_pending:{id}` | HASH | the address that waits for its confirmation, and the digest of the token that was sent to it | 5 fields, 24 hours |
 //! | `email_reset:{id}` | HASH | the digest of the token that resets the password | 2 fields, 30 minutes |
 //! | `email_notices:{id}` | HASH | message → the address to which it goes | 100 fields, 2 days |
@@ -18,9 +18,10 @@
 //! later, and then withdraws the claim. A request for a login with a claim that is ten seconds old does the same. A text mentions the account that had the
 //! login when the text was written.
 //!
-//! **Mail addresses.** An address is pending until its link is followed; any number of accounts can wait for one. At its confirmation it is claimed under its
-//! digest, then a script on the account's tag makes the change if the version of the account's address is still the one that was read: the commit. An address
-//! that was pending before another account's confirmation is no longer pending: both name a confirmation. A token has the id of its account and 192 random
+//! **Mail addresses.** An address is pending until its link is followed; it can be pending for any number of accounts. At its confirmation it is
+//! claimed under its digest, then a script on the account's tag makes the change if the version of the account's address is still the one that was
+//! read: the commit. When an account confirms an address, the address is no longer pending for other accounts: the id of the last confirmation, which
+//! is stored under the digest, then differs from the id that was stored with their pending address. A token has the id of its account and 192 random
 //! bits, is made when its message is handed over, and only its digest is stored.
 //!
 //! **Invariants.** A login names at most one account, whatever the case: one script claims it. `followers`, `following` and `posts` equal

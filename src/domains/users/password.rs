@@ -2,8 +2,8 @@
 //! than requests ([`crate::base::hashing_pool`]).
 //!
 //! **Time.** Every comparison takes the work of a hash with today's parameters: without an account, without a password, and with a hash of older, cheaper
-//! parameters, for which the rest of the work is added. Otherwise the time of a failed log-in would tell such accounts from unknown ones. A hash of dearer
-//! parameters takes longer until its account logs in: the work of all others would have to be as much.
+//! parameters, for which the rest of the work is added. Otherwise the time of a failed log-in would tell such accounts from unknown ones. A hash with
+//! more expensive parameters takes longer until its account logs in: to hide this, every other comparison would have to take as long.
 
 use crate::app::App;
 use crate::base::error::Error;
@@ -51,7 +51,7 @@ fn work_of(params: &Params) -> u64 {
     u64::from(params.m_cost()) * u64::from(params.t_cost())
 }
 
-/// The parameters of a hash with the work that is missing to that of today's parameters; `None` if too little is missing for a hash.
+/// The parameters of a hash whose work, added to the work `used`, is that of today's parameters; `None` if the missing work is too little for a hash.
 fn rest_of_work(used: u64) -> Option<Params> {
     let current = hasher();
     let (rest, passes) = (work_of(current.params()).checked_sub(used)?, current.params().t_cost());

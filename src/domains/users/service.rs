@@ -41,8 +41,8 @@ pub use provisioning::{AccountRecord, change_account, check_account, create_acco
 
 /// Creates an account, and charges the client's address, if there is one. Of concurrent sign-ups with one login, ignoring case, exactly one succeeds.
 ///
-/// A charge, a read, a journal entry, a claim, a script, a second read, and one password hash. A taken login costs the charge and the first read. A mail
-/// address is pending until its link is followed: one more charge, read and journal entry, whether or not another account has it.
+/// A charge, a read, a journal entry, a claim, a script, a second read, and one password hash. A taken login costs the charge and up to two reads. A
+/// mail address is pending until its link is followed: one more charge, read and journal entry, whether or not another account has it.
 ///
 /// # Errors
 /// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, `INVALID_EMAIL`, all that apply; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes
@@ -101,10 +101,10 @@ async fn create(app: &App, registration: Registration, email: Option<EmailAddres
 }
 
 /// Verifies a login and a password. A confirmed mail address serves as the login. A login that the account has changed serves for 30 days. Failures of all
-/// names of an account count together; where only these are too many, the password counts as wrong. An unknown login gives the same response as a wrong
-/// password after the same work: two reads and one hash, charged alike. (A text that cannot be a login is not looked up; that it has no account is no
-/// secret.) A token is charged before the password is compared, and returned if it was right, so concurrent guesses never exceed the tokens. An invalid
-/// device token, or another account's, is ignored.
+/// names of an account count together, too; if only this limit is exceeded, the password counts as wrong. An unknown login gives the same response as
+/// a wrong password after the same work: two reads (three for a mail address) and one hash, charged alike. (A text that cannot be a login is not
+/// looked up; that it has no account is no secret.) Rate limit buckets are charged before the password is compared, and refunded if it was right, so
+/// concurrent guesses never exceed the limits. An invalid device token, or another account's, is ignored.
 ///
 /// # Errors
 /// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes is full.
@@ -148,7 +148,7 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
 enum LoginIdentifier {
     Login,
     Email(EmailDigest),
-    /// A text that can be neither.
+    /// A text that is neither a login nor a mail address.
     Neither,
 }
 
@@ -169,7 +169,7 @@ struct StoredLogin {
     password: Option<PasswordRecord>,
 }
 
-/// Reads the password of an account. One round trip, whether or not there is such an account; nothing for a text that cannot be a login
+/// Reads the password of an account. One round trip, whether or not there is such an account; none for a text that cannot be a login
 /// or an address.
 async fn find_stored(app: &App, identifier: &LoginIdentifier, id: Option<UserId>) -> Result<StoredLogin, Error> {
     if matches!(identifier, LoginIdentifier::Neither) {
@@ -178,8 +178,8 @@ async fn find_stored(app: &App, identifier: &LoginIdentifier, id: Option<UserId>
     Ok(StoredLogin { id, password: store::password_record(app.db(), id.unwrap_or(UNUSED_USER_ID)).await? })
 }
 
-/// Finds the device that logs in, if it is known for the account `id`, and the stored password of the account; nothing for a client without a valid device
-/// token.
+/// Finds the device that logs in, if it is known for the account `id`, and the stored password of the account. Reads and returns nothing without a
+/// valid device token.
 async fn recognize(
     app: &App,
     credentials: Credentials<'_>,

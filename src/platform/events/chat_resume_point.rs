@@ -26,7 +26,7 @@ impl ChatResumePoint {
         Self { position, partial: None, shown }
     }
 
-    /// The first row of an event that was not delivered; `from` if none of its rows was.
+    /// The first row of an event whose rows begin with `from` that was not delivered: `from`, unless the point is between two rows of this event.
     pub fn next_row(&self, event: &Event, from: u64) -> u64 {
         match self.partial {
             Some((shard, id, row)) if (shard, id) == (event.shard, event.id) => from.max(row + 1),
@@ -34,7 +34,7 @@ impl ChatResumePoint {
         }
     }
 
-    /// Advances to a row of an event that is not its last.
+    /// Advances to a row of an event, but not to the last row of the event.
     pub fn advance_to_row(&mut self, shard: usize, id: EventId, row: u64) {
         self.partial = Some((shard, id, row));
     }

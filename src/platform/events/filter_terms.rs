@@ -46,8 +46,8 @@ pub struct FilterTerms {
     /// The words before an edit: filters that matched them receive the edit, too. Stored after the audience.
     #[serde(skip)]
     pub words_before: Vec<u32>,
-    /// The hashes of the tags and the mentioned accounts by which a status is indexed, or was before an edit; sorted. An event that has any has an audience.
-    /// Stored after the words before an edit.
+    /// The hashes of the tags and the mentioned accounts by which a status is indexed, or was before an edit; sorted. If there are names, there
+    /// is also an audience. Stored after the words before an edit.
     #[serde(skip)]
     pub names: Vec<u64>,
     /// The names that only the text before an edit had; sorted. Stored after the names.

@@ -11,8 +11,8 @@ pub(super) fn stream(shard: usize) -> String {
     format!("stream:{{{shard}}}")
 }
 
-/// HASH, kind and status id, or chat id → event id; `last` is the newest event, `dropped` the newest event that was trimmed. Indexes the stream's events. The
-/// stored name is older than the function's, and stays: renaming it needs a migration while no server runs.
+/// HASH, kind, and id of the status, repost or chat → event id; `last` is the newest event, `dropped` the newest event that was trimmed. Indexes the
+/// stream's events. The stored name is older than the function's, and stays: renaming it needs a migration while no server runs.
 pub(super) fn index(shard: usize) -> String {
     format!("told:{{{shard}}}")
 }
@@ -52,7 +52,7 @@ pub(super) fn owner_of_channel(channel: &str) -> Option<u64> {
 pub(super) enum KeyKind {
     Stream(usize),
     Index(usize),
-    /// The name of a change channel.
+    /// The name of a channel for changes, for privacy or for typing members.
     Changes,
 }
 

@@ -3,8 +3,8 @@
 //!
 //! | key | type | contents | bound |
 //! |---|---|---|---|
-//! | `stream:{n}` | STREAM | event → `k` kind, `s` status id or chat id, `m` filter terms or the change of the chat, `c` the id of a repeatable change | 100,000 in all, one hour, unless configured |
-//! | `told:{n}` | HASH | kind and status id, or chat id → event id; `last`, `dropped` | the same events |
+//! | `stream:{n}` | STREAM | event → `k` kind, `s` id of the status, repost or chat, `m` filter terms or the change of the chat, `c` the id of a repeatable change | 100,000 in all, one hour, unless configured |
+//! | `told:{n}` | HASH | kind, and id of the status, repost or chat → event id; `last`, `dropped` | the same events |
 //!
 //! Channels: `stream:{n}` has the appended events. A message on `privacy:{id}` means that an account has become private or public; on `changes:{id}`, that the
 //! sources, relations or sessions of an account, the members of a list, a status or a JSON Web Token have changed; on `typing:{n}`, that a member of a chat is
@@ -23,10 +23,10 @@
 //! the event.
 //!
 //! **Chats.** An event of a chat holds references: the numbers of rows, or the kind of change with the ids of the changed objects. Rows are in the log once
-//! and in their order: the script appends the rows after the newest row of the chat that it has appended. If that event was trimmed, it uses the field of the
-//! chat in which the newest published row is stored. So the step can be repeated, delayed, and run by two processes at once. Rows are published twice only if
-//! all events of the log are trimmed after the script and before that field is written. Other events of chats may be published twice after a crash; they
-//! show the state at delivery.
+//! and in their order: the script appends the rows after the newest row of the chat that it has appended. If the event of that row was trimmed, the
+//! script uses the field of the chat in which the newest published row is stored. So the step can be repeated, delayed, and run by two processes at
+//! once. Rows are published twice only if the event of these rows is trimmed before that field is written. Other events of chats may be published
+//! twice after a crash; they show the state at delivery.
 //!
 //! **Resume points.** A resume point is a position in the log (the last event of each shard), and the statuses that a page showed before they were
 //! published. A subscription that resumes receives every event after the position, except the posting of these statuses.

@@ -108,7 +108,7 @@ impl LogPosition {
 /// The result of reading a shard after a position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReadResult {
-    /// The next events of the shard, in order; none at the end.
+    /// The next events of the shard, in order; empty at the end of the log.
     Events(Vec<Event>),
     /// The next events were already trimmed.
     Expired,

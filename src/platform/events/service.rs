@@ -111,8 +111,8 @@ pub async fn publish_deleted_batch(app: &App, author: UserId, statuses: &[Status
     store::append(app.db(), &appends, retention(app)).await
 }
 
-/// Publishes that an account has reposted a status, or that it has undone the repost, each once: a repost that was undone is not published any more. One
-/// round trip; nothing for a repost that is older than the log.
+/// Publishes that an account has reposted a status (`exists`), or that it has undone the repost, each once: a repost that was undone is not published
+/// any more. One round trip; none for an existing repost that is older than the log.
 ///
 /// # Errors
 /// As [`publish_posted`].
@@ -143,7 +143,8 @@ pub enum RepostedStatusChange {
 }
 
 /// Publishes a change of a status to the feeds of those who follow accounts that have reposted it, at most [`MAX_REPOSTERS`]. `id` identifies
-/// the change, and `part` identifies the group of accounts: the log has one event for each change and group. One round trip; nothing for no accounts.
+/// the change, and `part` identifies the group of accounts: the log has one event for each change and group. One round trip; none if `reposters` is
+/// empty.
 ///
 /// # Errors
 /// As [`publish_posted`].
@@ -190,7 +191,7 @@ pub async fn publish_chat_rows(
     store::append_rows(app.db(), chat, newest, published, ends, retention(app)).await
 }
 
-/// Publishes other events of chats. One round trip; none for no events.
+/// Publishes events of chats other than their rows. One round trip; none if `events` is empty.
 ///
 /// # Errors
 /// As [`publish_posted`].
@@ -226,8 +227,8 @@ fn retention(app: &App) -> LogLimits {
     LogLimits { now: app.now(), maximum: config.events_kept, since: app.now().saturating_sub(config.events_age) }
 }
 
-/// Publishes in the background that the sources, relations or sessions of an account, the members of a list, or a status have changed. A process that does
-/// not receive this message applies the change within twenty seconds.
+/// Publishes in the background that the sources, relations or sessions of an account, the members of a list, a status or a JSON Web Token have
+/// changed. A process that does not receive this message applies the change within twenty seconds.
 pub fn publish_change(app: &App, id: u64) {
     let own = app.clone();
     app.spawn(async move {
@@ -237,7 +238,7 @@ pub fn publish_change(app: &App, id: u64) {
     });
 }
 
-/// As [`publish_change`], but returns after it was published.
+/// As [`publish_change`], but returns after the change was published.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -245,8 +246,8 @@ pub async fn publish_change_now(app: &App, id: u64) -> Result<(), Error> {
     store::publish_change(app.db(), id).await
 }
 
-/// Publishes in the background that an account has become private or public. A process that does not receive this message applies the change at the next
-/// read.
+/// Publishes in the background that an account has become private or public. Live threads of its statuses then check whether their viewers can still
+/// see the status. They check it also when a lost subscription to the channel is restored.
 pub fn publish_privacy(app: &App, id: UserId) {
     let own = app.clone();
     app.spawn(async move {
@@ -265,7 +266,7 @@ pub async fn position(app: &App) -> Result<LogPosition, Error> {
 }
 
 /// Returns the resume point of a page that shows these statuses and was read at `position` or later. Statuses that are too old to be published are
-/// left out; of more than 250, also those that were published already. No round trip; one for more than 250 young statuses.
+/// left out. If more than 250 statuses remain, those that were published already are left out, too, with one round trip; otherwise there is none.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -280,8 +281,8 @@ pub async fn resume_point(app: &App, position: LogPosition, shown: &[StatusId]) 
     Ok(ResumePoint::new(position, shown))
 }
 
-/// Removes the statuses of a resume point that were published before its position, so that its cursors are shorter. One round trip; none if the resume point
-/// has no statuses. Returns the resume point unchanged if the read fails.
+/// Removes the statuses of a resume point that were published up to its position or can no longer be published, so that its cursors are shorter.
+/// One round trip; none if the resume point has no statuses. Returns the resume point unchanged if the read fails.
 pub async fn compact(app: &App, resume_point: ResumePoint) -> ResumePoint {
     if resume_point.shown().is_empty() {
         return resume_point;
@@ -300,8 +301,8 @@ const LISTED: usize = 250;
 /// The largest clock skew between processes.
 const SKEW: Millis = 60_000;
 
-/// Reads the log after a position: for each shard up to `limit` events, sometimes fewer although more follow; none at the end. One round trip for
-/// the shards that are not cached.
+/// Reads the log after a position: for each shard up to `limit` events, sometimes fewer although more follow; none at the end of the log. One round
+/// trip for the shards that are not cached.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -364,7 +365,7 @@ pub enum PubSubEvent {
     Typing(Event),
 }
 
-/// Parses a message; `None` for any other channel, or a message that cannot be parsed.
+/// Parses a message on the channel of a shard, of changes or of typing members; `None` for any other channel, or a message that cannot be parsed.
 pub fn parse_message(channel: &str, message: &[u8]) -> Option<PubSubEvent> {
     if let Some(shard) = store::shard_of(channel) {
         return store::published(shard, message).map(|(event, before)| PubSubEvent::Event(event, before));

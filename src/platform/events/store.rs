@@ -72,9 +72,10 @@ pub(super) struct NewEvent {
     pub terms: FilterTerms,
     /// The details of an event that feeds receive because of a repost.
     pub repost: Option<RepostDetails>,
-    /// When the status was posted or edited. If the log has trimmed newer events, this event may have been published and trimmed, too: it is not published.
+    /// When the status was posted, edited or reposted. If the log has trimmed newer events, the event of a posting, an edit or a repost may have been
+    /// published and trimmed, too: it is not published.
     pub since: Millis,
-    /// The id of the change, for a narrowed audience, an edit, and a change that feeds receive because of reposts; else 0.
+    /// The id of the change, for a narrowed audience and an edit; else 0. The id of a change that feeds receive because of reposts is in `repost`.
     pub change: u64,
 }
 
@@ -218,17 +219,18 @@ pub(crate) fn position_of(replies: impl IntoIterator<Item = Value>) -> Result<Lo
     replies.into_iter().map(|reply| Ok(id(decode::value(reply)?))).collect::<Result<_, Error>>().map(LogPosition)
 }
 
-/// Returns the statuses whose events may follow `position`: they were published after it, or may still be published. One pipeline with a command per
-/// shard and thousand statuses.
+/// Returns the statuses whose events may follow `position`: they were published after it, or may still be published. One pipeline for each thousand
+/// statuses, with a command per shard.
 pub(super) async fn not_yet_published(db: &Db, position: &LogPosition, statuses: &[u64]) -> Result<Vec<u64>, Error> {
     let mut unpublished = Vec::new();
     for chunk in statuses.chunks(LOOKUP_SIZE) {
-        // An id of a status or of a repost: one of the two fields can exist.
+        // Each id is that of a status or of a repost, so at most one of its two fields exists.
         let fields: Vec<String> = chunk.iter().flat_map(|id| [format!("p{id}"), format!("r{id}")]).collect();
         let lookup = |shard| cmd("HMGET").arg(keys::index(shard)).arg("dropped").arg(&fields).take();
         let replies = db.read_many((0..shard_count(db)).map(lookup).collect()).await?;
         let published: Vec<Vec<Option<String>>> = replies.into_iter().map(decode::value).collect::<Result<_, _>>()?;
-        // A status is not published any more once its shard has trimmed a newer event: see `append_event.lua`. Its shard is unknown here, so all must have.
+        // A status is not published any more once its shard has trimmed a newer event: see `append_event.lua`. Its shard is unknown here, so every
+        // shard must have trimmed one.
         let dropped = published.iter().map(|shard| id(shard.first().cloned().flatten()).at).min().unwrap_or(0);
         for (at, status) in chunk.iter().enumerate() {
             let mut events = published.iter().enumerate().filter_map(|(shard, published)| {
@@ -250,7 +252,7 @@ fn id(text: Option<String>) -> EventId {
     text.and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-/// Reads up to `limit` events after each of these events. One pipeline; none for an empty list.
+/// Reads up to `limit` events after each of these events. One pipeline; no round trip if `after` is empty.
 pub(super) async fn read(db: &Db, after: &[(usize, EventId)], limit: usize) -> Result<Vec<ReadResult>, Error> {
     let commands = |(shard, last): &(usize, EventId)| {
         // The range includes the event `last`: if that exists, the log has lost none of the events after it.

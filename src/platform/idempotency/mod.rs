@@ -16,10 +16,10 @@
 //!
 //! **Invariants.** Both keys have the same digests and expire together. A digest that was first used 24 hours ago counts as deleted, even before it is
 //! trimmed; each use trims up to a hundred. At the bound the oldest digests are dropped, and no request is refused. (An account reaches the bound only if it
-//! exhausts its rate limit for messages or lists for hours, or several others for a day.) All data of an account is found by its id. Neither the client's key
-//! nor its input is stored in clear text.
+//! exhausts its rate limit for messages or lists for hours, or several other limits for a day.) All data of an account is found by its id. Neither
+//! the client's key nor its input is stored in clear text.
 //!
-//! **Costs.** One script per request with a key.
+//! **Costs.** One script per request with a key; one more to store its result, or to release the key.
 
 pub mod audit;
 mod keys;

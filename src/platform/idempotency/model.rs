@@ -112,8 +112,8 @@ mod tests {
             assert_eq!(check_key(key), Ok(()), "{key}");
         }
         for key in ["", " ", "a b", "é", "a\n", "\u{7f}", &"k".repeat(65)] {
-            let row = check_key(key).expect_err(key);
-            assert_eq!((row.code, row.path), (UserErrorCode::InvalidInput, vec!["idempotencyKey"]), "{key}");
+            let error = check_key(key).expect_err(key);
+            assert_eq!((error.code, error.path), (UserErrorCode::InvalidInput, vec!["idempotencyKey"]), "{key}");
         }
     }
 

@@ -56,7 +56,8 @@ pub async fn purge(app: &App, account: UserId) -> Result<bool, Error> {
     Ok(false)
 }
 
-/// Repairs the keys of the owner with this hash tag: both hashes agree, and a value that cannot be parsed is deleted, so that its key can be used again.
+/// Repairs the keys of the owner with this hash tag: the HASH and the ZSET have the same digests, and a value that cannot be parsed is
+/// deleted, so that its key can be used again.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

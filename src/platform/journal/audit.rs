@@ -76,7 +76,7 @@ async fn check_shard(reader: &AuditReader, shard: u64, found: &mut Findings) -> 
     Ok(())
 }
 
-/// Whether an entry was not settled in time. A message may also wait where all is well.
+/// Whether an entry was not settled in time. A message may wait for longer, up to [`MAX_MAIL_AGE`].
 fn is_overdue(entry: &JournalEntry, due: Millis, now: Millis) -> bool {
     let may_wait = entry.task.queue() == Queue::Mail && now <= source::time_of(entry.id) + MAX_MAIL_AGE;
     !may_wait && due + MAX_OVERDUE < now

@@ -50,10 +50,10 @@
 //! spent from budget shares on other nodes is reconciled by the schedule of [`crate::domains::ads`], not by the journal. `WAITAOF` is no
 //! alternative: it needs Redis 7.2, while 7.0 is supported, and each request would wait for a disk, whereas a retained entry delays no request.
 //!
-//! **Costs.** One round trip before each change; acknowledging runs in the background. On a cluster that round trip has a script on each node that
-//! the change may touch: two for a like, a comment or a follow (one if both keys are on one node), one on every node for a status. Recording that an
-//! entry is settled is one script; two pipelines delete up to 500 entries of a shard together. An idle process polls once a second
-//! (INFO and CLUSTER SLOTS, one read of each shard).
+//! **Costs.** One round trip before each change; acknowledging runs in the background. On a cluster that round trip has the script of the
+//! entry, and a script for the copy on each other node that the change may touch: at most two for a like, a comment or a follow, one on every other
+//! node for a status. Recording that an entry is settled is one script; two pipelines delete up to 500 entries of a shard together. An idle process
+//! polls once a second: a pipeline for each queue, with a script per shard; on a cluster also INFO, CLUSTER SLOTS and one more such pipeline.
 //!
 //! Job libraries (such as apalis-redis 1.0, with leases and cluster support) keep their queue on one hash tag, and any worker can take an entry as
 //! soon as it is written. Here the writer holds the first lease, most entries are acknowledged before another process sees them, and entries are

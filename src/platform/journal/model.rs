@@ -59,7 +59,7 @@ pub struct JournalEntry {
     pub task: Task,
     /// The position of the next pass.
     pub progress: Progress,
-    /// The number of failed passes.
+    /// The number of failed passes since the last progress.
     pub tries: u64,
     /// The number of claims since the last progress.
     pub claims: u64,

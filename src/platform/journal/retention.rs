@@ -59,7 +59,7 @@ async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Erro
 }
 
 /// Restores lost entries from their copies, when the generation has changed and once a minute. Returns whether any was restored. In an unchanged
-/// generation only entries that should have been deleted by now are compared: no other entry was lost, and under load there are many.
+/// generation only entries that should have been deleted by now are compared: no other entry was lost, and under load there are many others.
 async fn restore_lost(app: &App, generation: u64) -> Result<bool, Error> {
     let (last, now) = (app.extension::<LastComparison>(), app.now());
     let compared = *last.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -97,7 +97,7 @@ pub async fn enqueue_many(app: &App, tasks: impl IntoIterator<Item = Task> + Sen
 }
 
 impl EntryLease {
-    /// Acknowledges the entry in the background: all keys agree. If that fails, the entry is settled once more, which changes nothing.
+    /// Acknowledges the entry in the background: call it when all keys agree. If that fails, the entry is settled once more, which changes nothing.
     pub fn ack(self, app: &App) {
         ack_in_background(app, vec![self.0]);
     }
@@ -157,7 +157,7 @@ impl EntryLease {
 fn ack_in_background(app: &App, entries: Vec<JournalEntry>) {
     let own = app.clone();
     app.spawn(async move {
-        if let Err(error) = store::settle(own.db(), &entries, own.now()).await {
+        if let Err(error) = store::ack(own.db(), &entries, own.now()).await {
             tracing::warn!(%error, count = entries.len(), "settled entries were not acknowledged and will be settled again");
         }
     });
@@ -231,7 +231,7 @@ pub async fn resume(app: &App, entry: &mut JournalEntry) -> Result<(), Error> {
 pub async fn claim(app: &App, queue: Queue, limit: usize) -> Result<Vec<JournalEntry>, Error> {
     let now = app.now();
     let found = store::claim(app.db(), queue, now, now + LEASE, limit).await?;
-    app.metrics().journal(queue.name(), found.waiting, found.dead);
+    app.metrics().set_journal(queue.name(), found.waiting, found.dead);
     Ok(found.entries)
 }
 
@@ -253,7 +253,7 @@ pub async fn requeue(app: &App, entry: &JournalEntry) -> Result<(), Error> {
     store::update(app.db(), entry, app.now()).await.map(drop)
 }
 
-/// Returns a claimed entry that was not processed; the claim does not count. One round trip.
+/// Releases the claim of an entry that was not processed; the claim does not count. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -267,10 +267,10 @@ pub async fn unclaim(app: &App, mut entry: JournalEntry) -> Result<(), Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`: the entry is settled once more.
 pub async fn ack(app: &App, entry: &JournalEntry) -> Result<(), Error> {
-    store::settle(app.db(), std::slice::from_ref(entry), app.now()).await
+    store::ack(app.db(), std::slice::from_ref(entry), app.now()).await
 }
 
-/// Records a failed pass: the entry is retried later, or becomes a dead letter. One round trip.
+/// Records a failed pass: the entry is retried later, or becomes a dead letter. One round trip; up to three for a dead letter.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`: the entry is claimed again when its lease expires.
@@ -301,7 +301,7 @@ pub async fn postpone(app: &App, mut entry: JournalEntry, progress: Progress, de
     store::update(app.db(), &entry, app.now() + delay).await.map(drop)
 }
 
-/// Moves an entry that cannot be settled to the dead letters. One round trip.
+/// Moves an entry that cannot be settled to the dead letters. One round trip, two on a cluster; one more if the dead letters are full.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`: the entry is claimed again when its lease expires.

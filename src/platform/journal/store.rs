@@ -47,8 +47,8 @@ pub(super) fn copies_for(db: &Db, id: u64, task: &Task, generation: u64) -> Opti
     db.is_cluster().then(|| Copies { generation, tags: tags() })
 }
 
-/// Writes entries, leased to their writer until `due`, with their copies. `false` if one does not fit: then no copy is left either. With `deletes`,
-/// also in a full store. One pipeline with a script per entry and copy.
+/// Writes entries, leased to their writer until `due`, with their copies. `false` if an entry or a copy does not fit: then no copy is left. With
+/// `deletes`, also in a full store. One pipeline with a script per entry and copy.
 pub(super) async fn write(db: &Db, entries: &[JournalEntry], due: Millis, deletes: bool) -> Result<bool, Error> {
     let (write_entry, write_copy) = if deletes { (&WRITE_DELETION, &COPY_DELETION) } else { (&WRITE_ENTRY, &WRITE_COPY) };
     let calls = entries.iter().flat_map(|entry| {
@@ -75,7 +75,7 @@ pub(super) async fn write(db: &Db, entries: &[JournalEntry], due: Millis, delete
     }
 }
 
-/// Replaces the entry `old` by `renewed` and writes its copies first. `false` if one does not fit: then the entry and its old copies stay. Two
+/// Replaces the entry `old` by `renewed` and writes its copies first. `false` if a copy does not fit: then the entry and its old copies stay. Two
 /// pipelines of scripts.
 pub(super) async fn rewrite(db: &Db, old: &JournalEntry, renewed: &JournalEntry, due: Millis) -> Result<bool, Error> {
     let replies = db.call_untracked(copy_calls(&COPY_DELETION, renewed)).await?;
@@ -142,8 +142,8 @@ fn by_shard(entries: &[JournalEntry]) -> impl Iterator<Item = (u64, Vec<&Journal
     (0..SHARDS).map(move |shard| (shard, entries_of(shard))).filter(|(_, entries)| !entries.is_empty())
 }
 
-/// Settles entries: on a single server they are deleted, on a cluster they are retained. One pipeline with a script per shard.
-pub(super) async fn settle(db: &Db, entries: &[JournalEntry], now: Millis) -> Result<(), Error> {
+/// Acknowledges settled entries: on a single server they are deleted, on a cluster they are retained. One pipeline with a script per shard.
+pub(super) async fn ack(db: &Db, entries: &[JournalEntry], now: Millis) -> Result<(), Error> {
     let call = |(shard, entries): (u64, Vec<&JournalEntry>)| {
         let mut keys = vec![keys::journal(shard)];
         keys.extend(Queue::ALL.map(|queue| keys::due(shard, queue)));

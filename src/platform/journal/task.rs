@@ -57,7 +57,7 @@ pub enum Task {
         /// The status.
         status: StatusId,
     },
-    /// A reply: as a status; and its entry in the conversation, and its parent's number of replies, are derived from whether it exists.
+    /// A reply: as [`Self::Status`]; its entry in the conversation and the reply count of its parent are also derived from whether the reply exists.
     Reply {
         /// Its author.
         author: UserId,
@@ -77,7 +77,7 @@ pub enum Task {
         /// The status of the entry.
         status: StatusId,
     },
-    /// A deleted status of a deleted account: the id of the account, which the replies to the status store, is removed from them.
+    /// A deleted status of a deleted account: the replies to the status store the id of the account, which is removed from them.
     #[serde(rename = "Answered")]
     RepliesToDeleted {
         /// The root of the conversation.
@@ -122,14 +122,14 @@ pub enum Task {
         /// The comment.
         comment: CommentId,
     },
-    /// A comment whose branch may have been deleted: the author's index and the replies below the comment are derived from it.
+    /// A comment whose branch may have been deleted: the author's index and the replies below the comment are derived from whether it was.
     Branch {
         /// Its author, unless the author is already deleted.
         author: Option<UserId>,
         /// The comment.
         comment: CommentId,
     },
-    /// The comments of a deleted status.
+    /// The comments of a deleted status: they are deleted.
     Thread {
         /// The status.
         status: StatusId,
@@ -155,7 +155,7 @@ pub enum Task {
         login: String,
         /// The login before the change, in lower case.
         former: String,
-        /// The version of the account's history after the change.
+        /// The version of the account's history of logins after the change.
         version: u64,
     },
     /// A session: the account's list of sessions is derived from whether the session exists.
@@ -257,8 +257,8 @@ pub enum Task {
         /// The account.
         user: UserId,
     },
-    /// A chat: its rows and the events of its change are published, and the lists of its members are derived from it; of a chat that has ended, the rows are
-    /// deleted.
+    /// A chat: its rows and the events of its change are published, and the chat lists of its members are derived from it. The rows of a chat that
+    /// has ended are deleted.
     Chat {
         /// The chat.
         chat: ChatId,
@@ -269,14 +269,14 @@ pub enum Task {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         events: Vec<ChatEvent>,
     },
-    /// A membership: the lists of one account are derived from a chat.
+    /// A membership: the chat lists of one account are derived from a chat.
     ChatMember {
         /// The chat.
         chat: ChatId,
         /// The account.
         user: UserId,
     },
-    /// The direct chat of two accounts: its record and their lists are derived from the pair.
+    /// The direct chat of two accounts: its record and their chat lists are derived from the pair.
     DirectChat {
         /// The account with the lower id.
         low: UserId,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 pub(super) const MAX_BYTES: usize = 1 << 20;
 /// Maximum number of keys of a set.
 pub(super) const MAX_KEYS: usize = 64;
-/// Maximum length of the id of a key in bytes. Keys with a longer id are skipped.
+/// Maximum length of a `kid` in bytes. Keys with a longer `kid` are skipped.
 const MAX_KID: usize = 1 << 10;
 /// The sizes of RSA keys in bits.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2_048..=8_192;
@@ -34,7 +34,7 @@ pub(super) struct KeySet {
 /// A public key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct VerificationKey {
-    /// The digest of the key and its id.
+    /// The digest of the key and its `kid`.
     pub(super) id: KeyId,
     kid: Option<String>,
     material: KeyMaterial,
@@ -53,7 +53,7 @@ enum KeyMaterial {
 }
 
 impl KeySet {
-    /// Parses a set. Keys that cannot verify signatures are skipped, so that an issuer may have others as well.
+    /// Parses a set. Keys that cannot verify signatures are skipped, so that an issuer may have other keys as well.
     ///
     /// # Errors
     /// The reason, if the text is no set, or has more than 64 usable keys.
@@ -83,12 +83,12 @@ impl KeySet {
         self.keys.len()
     }
 
-    /// Whether the set has a key.
+    /// Whether the set has the key with this digest.
     pub(super) fn contains(&self, id: &KeyId) -> bool {
         self.keys.iter().any(|key| key.id == *id)
     }
 
-    /// Whether the set has a key with this id.
+    /// Whether the set has a key with this `kid`.
     pub(super) fn has_kid(&self, kid: &str) -> bool {
         self.keys.iter().any(|key| key.kid.as_deref() == Some(kid))
     }
@@ -96,7 +96,7 @@ impl KeySet {
     /// The key of a token: the key with its `kid` and algorithm; without a `kid`, the only key that fits its algorithm.
     ///
     /// # Errors
-    /// `Key` if there is none, or more than one; `Algorithm` if the key with this id is of another type.
+    /// `Key` if there is none, or more than one; `Algorithm` if the key with this `kid` is of another type.
     pub(super) fn choose(&self, algorithm: Algorithm, kid: Option<&str>) -> Result<&VerificationKey, TokenRefusal> {
         let mut fit = self
             .keys

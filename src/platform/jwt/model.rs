@@ -25,7 +25,7 @@ named_enum! {
 named_enum! {
     /// Reason why a token is refused: a label of a metric. Responses do not contain it.
     pub enum TokenRefusal {
-        /// It is no compact JWS with a JSON header and payload, or it is too long, or its header has an extension.
+        /// It is no compact JWS with a JSON header and payload, or it is too long, or its header has an extension, or a `typ` that is not for access.
         Malformed = "malformed",
         /// Its algorithm is not accepted, or does not fit the key.
         Algorithm = "algorithm",

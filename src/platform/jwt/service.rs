@@ -65,7 +65,7 @@ impl JwtState {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Replaces the keys in use. Returns whether they have changed.
+    /// Replaces the keys in use. Returns whether they have changed, or are the first ones.
     fn replace(&self, set: KeySet, fetched: Millis) -> bool {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let has_changed = current.set != set || current.fetched == 0;
@@ -142,7 +142,7 @@ async fn adopt_kept(app: &App, config: &JwtConfig) {
     }
 }
 
-/// Verifies a token with the keys in use. No round trip; a signature, unless the token is cached.
+/// Verifies a token with the keys in use. No round trip. The signature is verified unless the token is cached.
 ///
 /// # Errors
 /// The reason, which the metrics do not count yet: `Key` also for a `kid` that is not in the set and may be found by [`verify`].

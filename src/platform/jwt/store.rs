@@ -17,7 +17,7 @@ pub(super) async fn load(db: &Db, source: &str) -> Result<Option<(Millis, String
     Ok(fetched.zip(set).filter(|_| kept.as_deref() == Some(source)))
 }
 
-/// Keeps a key set, unless a later one is kept. One script.
+/// Keeps a key set, unless a set of the same source is kept that was fetched less than a minute later. One script.
 pub(super) async fn keep(db: &Db, source: &str, fetched: Millis, set: String) -> Result<(), Error> {
     let call = Call::new(&KEEP_KEY_SET, [keys::KEY_SET.to_owned()]).arg(source).arg(fetched).arg(set);
     db.call::<bool>(call).await.map(drop)

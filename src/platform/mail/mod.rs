@@ -1,5 +1,5 @@
 //! Mail: templates, and the transport of messages to a mail server or to files. It keeps no data: the journal has the messages that wait, and
-//! [`crate::domains::users`] says what each is for.
+//! [`crate::domains::users`] decides what each message is for.
 //!
 //! **Delivery.** A message is handed over at least once. After a temporary failure (a refused, hung or cut connection, a reply 4xx) it is handed over
 //! again; a reply 5xx is permanent. A connection may take 10 seconds, each reply 30.

@@ -49,7 +49,7 @@ pub fn mailer(app: &App) -> Result<Arc<Mailer>, Error> {
     result.clone().map_err(|error| Error::internal(anyhow::anyhow!("{error}")))
 }
 
-/// Sets the URL at which this process listens: links begin with it if no other URL is set. The first call counts.
+/// Sets the URL at which this process listens: links begin with it if no other URL is set. Only the first call has an effect.
 pub fn set_listening_url(app: &App, url: String) {
     drop(app.extension::<ProcessMail>().0.listening_url.set(url));
 }

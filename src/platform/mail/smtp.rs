@@ -47,7 +47,7 @@ async fn send_within(
     message: &[u8],
 ) -> Result<(), MailFailure> {
     let hello = ClientId::Domain(hello.to_owned());
-    let mut connection = greet(limits, server, &hello).await.map_err(MailFailure::into_temporary)?;
+    let mut connection = open_session(limits, server, &hello).await.map_err(MailFailure::into_temporary)?;
     reply(limits, "MAIL FROM", connection.command(Mail::new(envelope.from().cloned(), Vec::new()))).await?;
     for to in envelope.to() {
         reply(limits, "RCPT TO", connection.command(Rcpt::new(to.clone(), Vec::new()))).await?;
@@ -59,16 +59,16 @@ async fn send_within(
     Ok(())
 }
 
-/// Opens a connection that is ready for a message: greeting, STARTTLS and log-in. A refusal here does not concern the message, so it is temporary: settings
-/// may be wrong, or the server is about to change.
-async fn greet(limits: TimeLimits, server: &SmtpServer, hello: &ClientId) -> Result<AsyncSmtpConnection, MailFailure> {
+/// Opens an SMTP session that is ready for a message: connection, greeting, STARTTLS and log-in. A refusal here does not concern the message, so it
+/// is temporary: settings may be wrong, or the server is about to change.
+async fn open_session(limits: TimeLimits, server: &SmtpServer, hello: &ClientId) -> Result<AsyncSmtpConnection, MailFailure> {
     let stream = within(limits.connect, "the connection", connect(server)).await?;
     let mut connection = reply(limits, "the greeting", AsyncSmtpConnection::connect_with_transport(stream, hello)).await?;
     if server.tls != SmtpTls::Implicit && (server.tls == SmtpTls::Required || connection.can_starttls()) {
         if !connection.can_starttls() {
             return Err(MailFailure::temporary("the mail server does not offer STARTTLS"));
         }
-        // Where TLS may be stripped, a verified certificate protects from nobody, and a wrong one would only stop the mail.
+        // An attacker can suppress TLS that is optional, so verifying the certificate protects nobody, and an invalid one would only stop the mail.
         let tls = TlsParameters::builder(server.host.clone()).dangerous_accept_invalid_certs(server.tls == SmtpTls::IfOffered);
         let tls = tls.dangerous_accept_invalid_hostnames(server.tls == SmtpTls::IfOffered).build();
         let tls = tls.map_err(|error| failure(STARTTLS, &error))?;

@@ -111,7 +111,8 @@ impl Lease {
         Some(RateLimitDecision::Denied(bucket.allowance(quota, now), wait.max(1)))
     }
 
-    /// Charges work after it was done: out of the lease, and beyond it as a debt of at most a full bucket. Returns the increase of the debt.
+    /// Charges work after it was done: out of the lease, and beyond it as a debt, which exceeds the tokens in the bucket by at most a full bucket.
+    /// Returns the increase of the debt.
     pub(super) fn charge_afterwards(&self, tokens: u64, quota: Quota, now: Millis) -> u64 {
         let mut state = self.state();
         state.pay_debt(quota, now);
@@ -145,8 +146,8 @@ impl Lease {
         state.debt = state.debt.saturating_add(request.debt).min(2 * quota.tokens());
     }
 
-    /// Returns the request to the bucket after which `cost` can be charged together with the leased tokens.
-    pub(super) fn renewal_request(&self, cost: u64, quota: Quota, now: Millis) -> RenewalRequest {
+    /// Begins a renewal: takes the debt and the leased tokens out of the lease. Returns the request for the debt and for the rest of `cost`.
+    pub(super) fn begin_renewal(&self, cost: u64, quota: Quota, now: Millis) -> RenewalRequest {
         let mut state = self.state();
         let debt = std::mem::take(&mut state.debt);
         let fresh = state.bucket.as_mut().filter(|bucket| bucket.is_fresh(quota, now));
@@ -219,7 +220,7 @@ impl BucketState {
         self.at <= now && now - self.at <= quota.window().max(MINUTE)
     }
 
-    /// Maximum number of tokens that Redis can have now: one more, since `left` was rounded down.
+    /// Maximum number of tokens that the bucket in Redis can have now: one more than computed, since `left` was rounded down.
     fn in_bucket(&self, quota: Quota, now: Millis) -> i64 {
         (self.left + quota.refill_of_debt(now - self.at) as i64 + 1).min(quota.tokens() as i64)
     }
@@ -266,27 +267,27 @@ mod tests {
     fn a_lease_is_spent_to_its_end_and_then_renewed() {
         let (lease, quota) = (Lease::default(), quota());
         assert_eq!(lease.spend(3, quota, 5), None, "the state of the bucket is unknown");
-        let request = lease.renewal_request(3, quota, 5);
+        let request = lease.begin_renewal(3, quota, 5);
         assert_eq!(request, RenewalRequest { cost: 3, leased_tokens: 0, min_tokens: 3, max_tokens: 10, debt: 0 });
         let decision = lease.apply_reply(request, BucketReply { taken: 10, left: 990, wait: 0 }, quota, 5);
         assert_eq!(left_after(Some(decision)), 997);
         assert_eq!(left_after(lease.spend(3, quota, 5)), 994);
         assert_eq!(left_after(lease.spend(3, quota, 105)), 992, "one more token was refilled in Redis");
         assert_eq!(lease.spend(3, quota, 105), None);
-        let request = lease.renewal_request(3, quota, 105);
+        let request = lease.begin_renewal(3, quota, 105);
         assert_eq!(
             request,
             RenewalRequest { cost: 3, leased_tokens: 1, min_tokens: 2, max_tokens: 10, debt: 0 },
             "leased tokens are used up first"
         );
-        assert_eq!(lease.renewal_request(3, quota, 105).leased_tokens, 0, "the renewal holds the leased tokens");
-        assert_eq!(lease.renewal_request(50, quota, 105).max_tokens, 50, "an expensive request leases its cost");
+        assert_eq!(lease.begin_renewal(3, quota, 105).leased_tokens, 0, "the renewal holds the leased tokens");
+        assert_eq!(lease.begin_renewal(50, quota, 105).max_tokens, 50, "an expensive request leases its cost");
     }
 
     #[test]
     fn a_denial_is_decided_without_a_round_trip() {
         let (lease, quota) = (Lease::default(), quota());
-        let request = lease.renewal_request(8, quota, 1_000);
+        let request = lease.begin_renewal(8, quota, 1_000);
         let decision = lease.apply_reply(request, BucketReply { taken: 0, left: 3, wait: 450 }, quota, 1_000);
         assert_eq!(wait_of_denial(Some(decision)), Some(450));
         assert_eq!(wait_of_denial(lease.spend(8, quota, 1_000)), Some(500));
@@ -299,25 +300,25 @@ mod tests {
     #[test]
     fn an_old_or_future_state_is_discarded() {
         let (lease, quota) = (Lease::default(), quota());
-        let request = lease.renewal_request(10, quota, 1_000_000);
+        let request = lease.begin_renewal(10, quota, 1_000_000);
         lease.apply_reply(request, BucketReply { taken: 0, left: 3, wait: 700 }, quota, 1_000_000);
         assert_eq!(wait_of_denial(lease.spend(10, quota, 1_000_000)), Some(700));
         assert_eq!(lease.spend(10, quota, 999_999), None, "the clock went back");
         assert_eq!(lease.spend(10, quota, 1_100_001), None);
-        assert_eq!(lease.renewal_request(10, quota, 999_999).leased_tokens, 0);
+        assert_eq!(lease.begin_renewal(10, quota, 999_999).leased_tokens, 0);
     }
 
     #[test]
     fn a_debt_is_paid_from_leased_tokens_first_and_then_from_the_bucket() {
         let (lease, quota) = (Lease::default(), quota());
-        let request = lease.renewal_request(3, quota, 5);
+        let request = lease.begin_renewal(3, quota, 5);
         lease.apply_reply(request, BucketReply { taken: 10, left: 90, wait: 0 }, quota, 5);
         assert_eq!(lease.charge_afterwards(4, quota, 5), 0, "seven leased tokens were left");
         assert_eq!(lease.allowance(quota, 5).map(|allowance| allowance.left), Some(93));
         assert_eq!(lease.charge_afterwards(200, quota, 5), 197);
         assert_eq!(lease.allowance(quota, 5).map(|allowance| (allowance.left, allowance.debt)), Some((0, 107)));
         assert_eq!(lease.spend(1, quota, 5), None, "the debt must be written first");
-        let request = lease.renewal_request(1, quota, 5);
+        let request = lease.begin_renewal(1, quota, 5);
         assert_eq!(request, RenewalRequest { cost: 1, leased_tokens: 0, min_tokens: 1, max_tokens: 10, debt: 197 });
         let decision = lease.apply_reply(request, BucketReply { taken: 0, left: -107, wait: 10_800 }, quota, 5);
         assert_eq!(wait_of_denial(Some(decision)), Some(10_800));
@@ -329,11 +330,11 @@ mod tests {
     #[test]
     fn a_debt_is_bounded_by_a_full_bucket_and_expires() {
         let (lease, quota) = (Lease::default(), quota());
-        let request = lease.renewal_request(10, quota, 0);
+        let request = lease.begin_renewal(10, quota, 0);
         lease.apply_reply(request, BucketReply { taken: 10, left: 900, wait: 0 }, quota, 0);
         assert_eq!(lease.charge_afterwards(u64::MAX, quota, 0), 1_901, "beyond what the bucket has, which is rounded down");
         assert_eq!(lease.charge_afterwards(5, quota, 0), 0, "the debt has its maximum already");
-        let owed = |now| lease.renewal_request(1, quota, now).debt;
+        let owed = |now| lease.begin_renewal(1, quota, now).debt;
         assert_eq!(lease.allowance(quota, 1_000).map(|allowance| (allowance.left, allowance.debt)), Some((0, 991)));
         assert_eq!(
             lease.allowance(quota, 60_000).map(|allowance| (allowance.left, allowance.debt)),
@@ -350,13 +351,13 @@ mod tests {
     #[test]
     fn a_debt_survives_a_failed_renewal() {
         let (lease, quota) = (Lease::default(), quota());
-        let request = lease.renewal_request(10, quota, 0);
+        let request = lease.begin_renewal(10, quota, 0);
         lease.apply_reply(request, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
         lease.charge_afterwards(30, quota, 0);
         assert_eq!(lease.spend(2, quota, 0), None, "the debt is written first, even if the bucket is empty");
-        let request = lease.renewal_request(1, quota, 0);
+        let request = lease.begin_renewal(1, quota, 0);
         lease.record_failure(request, quota);
-        assert_eq!(lease.renewal_request(1, quota, 0).debt, 30);
+        assert_eq!(lease.begin_renewal(1, quota, 0).debt, 30);
     }
 
     #[test]
@@ -367,7 +368,7 @@ mod tests {
         // The cache prefers its first entries to those that arrive when it is full.
         others(1..100_000);
         let lease = leases.get(address(0));
-        let request = lease.renewal_request(10, quota, 0);
+        let request = lease.begin_renewal(10, quota, 0);
         lease.apply_reply(request, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
         lease.charge_afterwards(30, quota, 0);
         drop(lease);
@@ -378,7 +379,7 @@ mod tests {
         );
         let allowance = leases.get(address(0)).allowance(quota, 1_000).map(|allowance| (allowance.left, allowance.debt));
         assert_eq!(allowance, Some((0, 20)), "ten have come back meanwhile");
-        assert_eq!(leases.get(address(0)).renewal_request(1, quota, 1_000).debt, 30);
+        assert_eq!(leases.get(address(0)).begin_renewal(1, quota, 1_000).debt, 30);
         assert!(leases.evicted.0.is_empty());
     }
 

@@ -20,10 +20,10 @@
 //! is charged after the response ([`OperationCharge`]): out of the lease, and beyond it as a debt. The next request of the subject waits until the
 //! debt is refilled. A debt is at most a full bucket below an empty one. It is kept in memory and written with the next renewal; then it counts on
 //! every server. A process that ends before the renewal loses the debt. A renewal completes even if its request is cancelled. An evicted subject keeps its
-//! debt in memory while it is one of the last 16,384 with a debt. Less work than estimated is not refunded.
+//! debt in memory while it is one of the last 16,384 evicted subjects with a debt. Less work than estimated is not refunded.
 //!
-//! **If Redis is unavailable** or refuses writes, requests are not charged: reads are served as long as they can be. Everything else is refused
-//! with `STORAGE_UNAVAILABLE`, since guesses of passwords must always be charged.
+//! **If Redis is unavailable** or refuses writes, requests are not charged: reads are served as long as they can be. Charges without a lease
+//! fail with `STORAGE_UNAVAILABLE`, since guesses of passwords must always be charged.
 //!
 //! **Costs.** A charge is one round trip for all its buckets, a script each; one more to refund tokens if another bucket was empty or could not be
 //! queried. Requests: none for most, one per hundredth of a bucket.

@@ -159,7 +159,7 @@ pub struct BucketReply {
     pub taken: u64,
     /// Whole tokens left; negative in debt.
     pub left: i64,
-    /// The time until there are enough; 0 if there were.
+    /// The time until the bucket has enough tokens; 0 if it had.
     pub wait: Millis,
 }
 
@@ -185,8 +185,8 @@ impl Allowance {
 const VALUES_PER_UNIT: u64 = 8;
 /// Bytes per unit of work.
 const BYTES_PER_UNIT: u64 = 512;
-/// The work that every operation may do regardless of its estimate: less than twenty times the smallest estimate. The smallest documents read two
-/// or three objects at a cost of one or two, and for an object that is hidden or missing the reads of the policy.
+/// The work that every operation may do regardless of its estimate: less than twenty times the smallest estimate. The smallest documents, with an
+/// estimate of one or two, read two or three objects; if an object is hidden or missing, they also cause the reads of the visibility policy.
 pub const FREE_UNITS: u64 = 12;
 
 /// Tokens for each unit of work beyond the estimate. A unit takes some 8 µs of the server and Redis together; a token of an estimate represents
@@ -204,7 +204,7 @@ pub const fn units(work: Work) -> u64 {
 pub struct ChargeResult {
     /// The units of work done.
     pub worked: u64,
-    /// The tokens charged: the estimate, and the work beyond it.
+    /// The estimate, and the tokens charged for the work beyond it.
     pub charged: u64,
     /// The remaining quota; `None` if no subject is charged.
     pub allowance: Option<Allowance>,

@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The number of networks of an IPv6 /48 that may empty their buckets at the same time. Few customers have all 65,536; customers of a mobile operator have
-/// one each, and most of them never fail.
+/// one network each, and most of them have no failed log-in.
 const NETWORKS_OF_A_SITE: u64 = 256;
 
 /// Takes a token from each bucket, or from none. Does nothing without limits. One round trip; one more to refund tokens after a refusal.
@@ -80,7 +80,7 @@ fn requests(app: &App, charges: &[Charge]) -> Option<Vec<BucketRequest>> {
     Some(requests)
 }
 
-/// Takes as many tokens as one bucket has, if that is within `range`. One round trip.
+/// Takes as many tokens as one bucket has, at most the end of `range`; none if the bucket has fewer than the start of `range`. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -153,7 +153,7 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
     let (own, lease) = (app.clone(), lease.clone());
     let renewal = async move {
         let _permit = permit;
-        let request = lease.renewal_request(cost, quota, now);
+        let request = lease.begin_renewal(cost, quota, now);
         let taking = take_with_debt(&own, charge, quota, request.min_tokens..=request.max_tokens, Some(request.debt));
         let timeout = own.db().timing().charge;
         match within(timeout, taking).await.unwrap_or(Err(Error::StorageUnavailable)) {
@@ -168,8 +168,9 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
     app.run_to_completion(renewal).await.unwrap_or(RateLimitDecision::NotCharged)
 }
 
-/// Deletes the buckets of a deleted account. One pipeline. A server that still works on a request of the account may write a bucket again, which
-/// expires when it is full, as do the buckets of failed log-ins by address and by device, and of mail addresses.
+/// Deletes the buckets of a deleted account. Always returns `false`: one pass is enough. One pipeline. A server that still works on a request of the
+/// account may write a bucket again, which expires when it is full, as do the buckets of failed log-ins by address, by device and by all names, and
+/// of mail addresses.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -32,7 +32,7 @@ pub(super) struct BucketRequest {
 
 /// Takes tokens from a bucket. One script, two in a full store.
 ///
-/// A request is charged before it does anything, so an unconfirmed charge is `STORAGE_UNAVAILABLE` like any other.
+/// A request is charged before it does anything, so an unconfirmed charge is `STORAGE_UNAVAILABLE` like any other failure.
 pub(super) async fn take(db: &Db, now: Millis, request: &BucketRequest) -> Result<BucketReply, Error> {
     let calls = |script| vec![call(script, now, request)];
     let replies = match db.call_with_read_timeout(calls(&TAKE_TOKENS)).await {

@@ -1,4 +1,4 @@
-//! The entries of a subscription's filter. They determine the cost of opening it and the memory that it takes while it is open.
+//! The entries of a subscription's filter. They determine the cost of the subscription, and the memory that it takes while it is open.
 
 use async_graphql::parser::types::Field;
 use async_graphql::{Value, Variables};
@@ -6,15 +6,16 @@ use async_graphql_value::Value as Literal;
 
 /// The field with a filter, and the filter's argument.
 const FIELD: (&str, &str) = ("statusEvents", "filter");
-/// The members of a filter, and the entries of each item: a login or a phrase takes one or two places of the index, a bounding box up to 64 cells.
+/// The members of a filter, and the number of entries of each item. In the index, a login or a phrase has one or two postings, a box one for each of
+/// up to 64 cells.
 const MEMBERS: [(&str, usize); 4] = [("sample", 1), ("track", 1), ("follow", 1), ("locations", 32)];
 
 /// Cost of an entry. A login takes about two microseconds of the server and Redis together, from its JSON to the index: as much as four or five
 /// fields of a first screen.
 pub(super) const ENTRY_COST: usize = 4;
 
-/// The entries of a field's filter, 0 if it has none. Members and items in variables are counted.
-pub(super) fn entries(field: &Field, variables: &Variables) -> usize {
+/// The number of entries of a field's filter, 0 if the field has no filter. Members and items in variables are counted.
+pub(super) fn count_entries(field: &Field, variables: &Variables) -> usize {
     if field.name.node.as_str() != FIELD.0 {
         return 0;
     }

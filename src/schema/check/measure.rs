@@ -138,9 +138,10 @@ impl<'a> Measurer<'a> {
                 let inner = self.measure_set(&field.node.selection_set.node, level)?;
                 let name = field.node.name.node.as_str();
                 let cost_per_day = inner.cost_per_day.saturating_mul(days(&field.node, self.variables));
-                let entries = filter::entries(&field.node, self.variables);
+                let entries = filter::count_entries(&field.node, self.variables);
                 let filter = entries.saturating_mul(filter::ENTRY_COST);
-                // `messages` count as a page of the default size, until `pendingMessages` above them is reached, whose argument is their number.
+                // `messages` without arguments count as a page of the default size, until the enclosing `pendingMessages` replaces this size by
+                // its argument `perChat`.
                 let (cost, cost_per_message) = match name {
                     "messages" if field.node.arguments.is_empty() => (inner.cost, inner.cost),
                     "edges" | "node" => (inner.cost, inner.cost_per_message),

@@ -35,13 +35,14 @@ pub struct CheckResult {
     pub filter_entries: usize,
 }
 
-/// Maximum nesting of introspection lists: types, their fields, and the fields of those.
+/// Maximum nesting of introspection lists that [`mod@measure`] counts: the fields of a type, and the fields of the types of these fields.
 const MAX_INTROSPECTION_LISTS: usize = 2;
 
 /// The reason why a request is not executed.
 #[derive(Debug)]
 pub enum CheckError {
-    /// The document cannot be parsed, exceeds a limit or lacks the requested operation: its cost is unknown.
+    /// The document cannot be parsed, exceeds a limit, has a fragment that spreads itself, uses introspection although it is switched off, or does
+    /// not determine the operation to run: its cost is unknown.
     Rejected(Box<Response>),
     /// The document or its variables are invalid. The cost is known and is charged.
     Invalid(CheckResult, Box<Response>),

@@ -33,7 +33,7 @@ const LISTS: [(&str, usize); 16] = [
     ("reactions", 3),
 ];
 
-/// Bytes of a text or a list of texts that cost one more point.
+/// Bytes per point: a field with a text or a list of texts costs one point more for every [`POINT`] bytes of its maximum length.
 const POINT: usize = 8 << 10;
 
 /// Fields with long texts, and their maximum length in bytes.

@@ -106,7 +106,7 @@ impl Coercion {
     }
 
     fn member_value(&mut self, step: PathStep, value: Value, ty: &Type) -> Value {
-        // The rest is not checked after a problem: the request is not executed.
+        // Further values are not checked after a problem: the request is not executed.
         if self.problem.is_some() {
             return value;
         }

@@ -35,7 +35,7 @@ impl Errors {
         if self.is_full() {
             return;
         }
-        // If the schema is not disclosed, all errors have the same message.
+        // If the schema is not disclosed, `into_list` replaces all errors by one, and no message is needed.
         let mut error = ServerError::new(if self.reveals_schema { message() } else { String::new() }, None);
         error.locations = at.to_vec();
         shorten(&mut error.message);
@@ -55,7 +55,7 @@ impl Errors {
     }
 }
 
-/// ` Did you mean …?` with similar names; empty if there is none.
+/// ` Did you mean …?` with similar names; empty if no candidate is similar.
 pub(super) fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     if name.len() > MAX_NAME {
         return String::new();

@@ -15,7 +15,7 @@ type Arguments = [(Positioned<Name>, Positioned<Value>)];
 
 impl<'a> Validator<'a> {
     /// Checks a selection set on `parent`, which is `None` after an error above it.
-    pub(super) fn selections(
+    pub(super) fn check_selections(
         &mut self,
         set: &'a SelectionSet,
         parent: Option<&'static NamedType>,
@@ -23,18 +23,23 @@ impl<'a> Validator<'a> {
     ) {
         for selection in &set.items {
             match &selection.node {
-                Selection::Field(field) => self.field(field, parent, found),
-                Selection::InlineFragment(inline) => self.inline_fragment(inline, parent, found),
+                Selection::Field(field) => self.check_field(field, parent, found),
+                Selection::InlineFragment(inline) => self.check_inline_fragment(inline, parent, found),
                 Selection::FragmentSpread(spread) => {
-                    self.directives(&spread.node.directives, DirectiveLocation::FragmentSpread, found);
-                    self.spread(&spread.node.fragment_name, spread.pos, parent);
+                    self.check_directives(&spread.node.directives, DirectiveLocation::FragmentSpread, found);
+                    self.check_spread(&spread.node.fragment_name, spread.pos, parent);
                     found.spreads.push(&spread.node.fragment_name.node);
                 }
             }
         }
     }
 
-    fn field(&mut self, field: &'a Positioned<Field>, parent: Option<&'static NamedType>, found: &mut DefinitionUsages<'a>) {
+    fn check_field(
+        &mut self,
+        field: &'a Positioned<Field>,
+        parent: Option<&'static NamedType>,
+        found: &mut DefinitionUsages<'a>,
+    ) {
         let (at, field) = (field.pos, &field.node);
         let name = &field.name.node;
         let definition = parent.and_then(|parent| self.types.field(parent, name));
@@ -45,15 +50,15 @@ impl<'a> Validator<'a> {
                 format!("Cannot query field \"{name}\" on type \"{}\".{hint}", parent.name)
             });
         }
-        self.directives(&field.directives, DirectiveLocation::Field, found);
-        self.arguments(&field.arguments, at, definition.map(|definition| &definition.arguments), name, found);
+        self.check_directives(&field.directives, DirectiveLocation::Field, found);
+        self.check_arguments(&field.arguments, at, definition.map(|definition| &definition.arguments), name, found);
         let named = definition.and_then(|definition| self.types.named(&definition.ty));
         let inner = named.filter(|named| named.as_composite().is_some());
         let has_selections = !field.selection_set.node.items.is_empty();
         if let Some(ty) = definition.map(|definition| &definition.ty) {
             self.check_leaf(name, at, ty, inner.is_some(), has_selections);
         }
-        self.selections(&field.selection_set.node, inner, found);
+        self.check_selections(&field.selection_set.node, inner, found);
     }
 
     fn check_leaf(&mut self, name: &Name, at: Pos, ty: &Type, is_composite: bool, has_selections: bool) {
@@ -71,7 +76,7 @@ impl<'a> Validator<'a> {
     }
 
     /// Checks the arguments of `owner` against their definitions, which are `None` for an unknown field or directive.
-    fn arguments(
+    fn check_arguments(
         &mut self,
         arguments: &'a Arguments,
         at: Pos,
@@ -87,7 +92,7 @@ impl<'a> Validator<'a> {
             let definition = definitions.and_then(|definitions| definitions.get(name.node.as_str()));
             found.record(&value.node, value.pos, definition.map(Input::position), self.types);
             match (definition, definitions) {
-                (Some(definition), _) => self.value(&value.node, value.pos, &definition.ty),
+                (Some(definition), _) => self.check_value(&value.node, value.pos, &definition.ty),
                 (None, Some(definitions)) => self.errors.push(&[name.pos], || {
                     let hint = did_you_mean(&name.node, definitions.keys().map(String::as_str));
                     format!("Unknown argument \"{}\" on \"{owner}\".{hint}", name.node)
@@ -105,7 +110,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    pub(super) fn directives(
+    pub(super) fn check_directives(
         &mut self,
         list: &'a [Positioned<Directive>],
         location: DirectiveLocation,
@@ -126,31 +131,31 @@ impl<'a> Validator<'a> {
                 self.errors.push(&[at], || format!("The directive \"@{name}\" can only be used once at this location."));
             }
             let arguments = definition.map(|definition| &definition.arguments);
-            self.arguments(&directive.node.arguments, at, arguments, name, found);
+            self.check_arguments(&directive.node.arguments, at, arguments, name, found);
         }
     }
 
-    fn inline_fragment(
+    fn check_inline_fragment(
         &mut self,
         inline: &'a Positioned<InlineFragment>,
         parent: Option<&'static NamedType>,
         found: &mut DefinitionUsages<'a>,
     ) {
         let (at, inline) = (inline.pos, &inline.node);
-        self.directives(&inline.directives, DirectiveLocation::InlineFragment, found);
+        self.check_directives(&inline.directives, DirectiveLocation::InlineFragment, found);
         let Some(condition) = &inline.type_condition else {
-            return self.selections(&inline.selection_set.node, parent, found);
+            return self.check_selections(&inline.selection_set.node, parent, found);
         };
-        let condition = self.condition(&condition.node.on, None);
+        let condition = self.check_condition(&condition.node.on, None);
         if let (Some(parent), Some(condition)) = (parent, condition)
             && !parent.overlaps(condition)
         {
             self.errors.push(&[at], || impossible_spread("Fragment", parent, condition));
         }
-        self.selections(&inline.selection_set.node, condition, found);
+        self.check_selections(&inline.selection_set.node, condition, found);
     }
 
-    fn spread(&mut self, name: &Positioned<Name>, at: Pos, parent: Option<&'static NamedType>) {
+    fn check_spread(&mut self, name: &Positioned<Name>, at: Pos, parent: Option<&'static NamedType>) {
         let Some(fragment) = self.document.fragments.get(&name.node) else {
             return self.errors.push(&[name.pos], || format!("Unknown fragment \"{}\".", name.node));
         };
@@ -162,8 +167,12 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Checks the type condition of a fragment: KnownTypeNames and FragmentsOnCompositeTypes.
-    pub(super) fn condition(&mut self, type_name: &Positioned<Name>, fragment: Option<&Name>) -> Option<&'static NamedType> {
+    /// Checks the type condition of a fragment: KnownTypeNames and FragmentsOnCompositeTypes. Returns the type; `None` after an error.
+    pub(super) fn check_condition(
+        &mut self,
+        type_name: &Positioned<Name>,
+        fragment: Option<&Name>,
+    ) -> Option<&'static NamedType> {
         let ty = self.types.get(&type_name.node);
         match ty {
             None => self.unknown_type(&type_name.node, type_name.pos),

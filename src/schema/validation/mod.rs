@@ -1,9 +1,10 @@
 //! Validation of documents and coercion of variables, as the specification defines them and graphql-js implements them
-//! (`tests/it/validation` compares the two). The library's own validation lets documents pass that must fail.
+//! (`tests/it/validation` compares the server with graphql-js). The library's own validation lets documents pass that must fail.
 //!
-//! It runs after the pre-pass ([`mod@super::check`]), which limits the bytes, tokens, levels and fields of a document and rejects fragments that spread
-//! themselves. So each definition is visited once, with the types of its fields. The visit also records where a definition uses variables and which
-//! fragments it spreads. Afterwards these records are combined for each operation, to validate the variables that the operation declares.
+//! This validation runs after the pre-pass ([`mod@super::check`]), which limits the bytes, tokens, levels and fields of a document and rejects
+//! fragments that spread themselves. So each definition is visited once, with the types of its fields. The visit also records where a definition uses
+//! variables and which fragments it spreads. Afterwards these records are combined for each operation, to validate the variables that the operation
+//! declares.
 //!
 //! Some rules of the specification are checked elsewhere: UniqueOperationNames, UniqueFragmentNames, LoneAnonymousOperation and ExecutableDefinitions by the
 //! parser, NoFragmentCycles by the pre-pass, and SingleFieldSubscriptions by `check::subscription` after this validation.
@@ -77,12 +78,12 @@ pub(super) fn validate(
 
 impl<'a> Validator<'a> {
     fn run(&mut self, text: &str) {
-        let operations = self.operations();
-        let fragments = self.fragments();
+        let operations = self.check_operations();
+        let fragments = self.check_fragments();
         for operation in &operations {
-            self.usages(operation, &fragments);
+            self.check_usages(operation, &fragments);
         }
-        self.unused_fragments(&operations, &fragments);
+        self.check_unused_fragments(&operations, &fragments);
         if let Some((name, at)) = duplicates::field(text) {
             self.errors.push(&[at], || format!("There can be only one input field named \"{name}\"."));
         }
@@ -90,39 +91,41 @@ impl<'a> Validator<'a> {
         if self.errors.is_empty() {
             for operation in &operations {
                 let definition = &operation.definition.node;
-                self.overlaps(&definition.selection_set.node, self.types.root(definition.ty));
+                self.check_overlaps(&definition.selection_set.node, self.types.root(definition.ty));
             }
         }
     }
 
-    fn operations(&mut self) -> Vec<OperationScope<'a>> {
+    /// Checks the operations, and returns them with the variables and spreads in them.
+    fn check_operations(&mut self) -> Vec<OperationScope<'a>> {
         let mut all: Vec<_> = self.document.operations.iter().collect();
         all.sort_by_key(|(_, operation)| operation.pos);
         let mut operations = Vec::with_capacity(all.len());
         for (name, definition) in all {
             let (mut found, operation) = (DefinitionUsages::default(), &definition.node);
-            self.definitions(&operation.variable_definitions, &mut found);
-            self.directives(&operation.directives, location(operation.ty), &mut found);
-            self.selections(&operation.selection_set.node, self.types.root(operation.ty), &mut found);
+            self.check_definitions(&operation.variable_definitions, &mut found);
+            self.check_directives(&operation.directives, location(operation.ty), &mut found);
+            self.check_selections(&operation.selection_set.node, self.types.root(operation.ty), &mut found);
             operations.push(OperationScope { name, definition, found });
         }
         operations
     }
 
-    fn fragments(&mut self) -> HashMap<&'a Name, DefinitionUsages<'a>> {
+    /// Checks the fragments, and returns the variables and spreads in them, by name.
+    fn check_fragments(&mut self) -> HashMap<&'a Name, DefinitionUsages<'a>> {
         let mut fragments = HashMap::with_capacity(self.document.fragments.len());
         for (name, fragment) in sorted_fragments(self.document) {
             let mut found = DefinitionUsages::default();
-            self.directives(&fragment.node.directives, DirectiveLocation::FragmentDefinition, &mut found);
-            let condition = self.condition(&fragment.node.type_condition.node.on, Some(name));
-            self.selections(&fragment.node.selection_set.node, condition, &mut found);
+            self.check_directives(&fragment.node.directives, DirectiveLocation::FragmentDefinition, &mut found);
+            let condition = self.check_condition(&fragment.node.type_condition.node.on, Some(name));
+            self.check_selections(&fragment.node.selection_set.node, condition, &mut found);
             fragments.insert(name, found);
         }
         fragments
     }
 
     /// Checks the rule NoUnusedFragments.
-    fn unused_fragments(&mut self, operations: &[OperationScope<'a>], fragments: &HashMap<&'a Name, DefinitionUsages<'a>>) {
+    fn check_unused_fragments(&mut self, operations: &[OperationScope<'a>], fragments: &HashMap<&'a Name, DefinitionUsages<'a>>) {
         let mut used: HashSet<&Name> = HashSet::new();
         for operation in operations {
             let parts = variables::reachable(&operation.found, fragments);

@@ -20,20 +20,20 @@ struct PositionedField<'a> {
 type ScopedSelection<'a> = (&'a SelectionSet, Option<&'static NamedType>);
 type Groups<'a> = BTreeMap<&'a str, Vec<PositionedField<'a>>>;
 
-/// Visited sets of fields, by their selection sets.
+/// The lists of selection sets whose fields were compared to each other.
 type VisitedSelections = HashSet<Vec<*const SelectionSet>>;
 
 impl<'a> Validator<'a> {
     /// Checks the fields of an operation.
-    pub(super) fn overlaps(&mut self, root: &'a SelectionSet, parent: Option<&'static NamedType>) {
+    pub(super) fn check_overlaps(&mut self, root: &'a SelectionSet, parent: Option<&'static NamedType>) {
         let sets = vec![(root, parent)];
-        self.same_shape(&sets, &mut VisitedSelections::new());
-        self.same_fields(&sets, &mut VisitedSelections::new());
+        self.check_shapes(&sets, &mut VisitedSelections::new());
+        self.check_same_fields(&sets, &mut VisitedSelections::new());
     }
 
     /// Checks that all fields of a response key have values of the same shape.
-    fn same_shape(&mut self, sets: &[ScopedSelection<'a>], seen: &mut VisitedSelections) {
-        if self.errors.is_full() || !is_new(sets, seen) {
+    fn check_shapes(&mut self, sets: &[ScopedSelection<'a>], seen: &mut VisitedSelections) {
+        if self.errors.is_full() || !mark_visited(sets, seen) {
             return;
         }
         for (key, fields) in self.collect(sets) {
@@ -47,13 +47,13 @@ impl<'a> Validator<'a> {
                     break;
                 }
             }
-            self.same_shape(&self.inner(&fields), seen);
+            self.check_shapes(&self.inner(&fields), seen);
         }
     }
 
     /// Checks that fields of a response key on the same object are the same field with the same arguments.
-    fn same_fields(&mut self, sets: &[ScopedSelection<'a>], seen: &mut VisitedSelections) {
-        if self.errors.is_full() || !is_new(sets, seen) {
+    fn check_same_fields(&mut self, sets: &[ScopedSelection<'a>], seen: &mut VisitedSelections) {
+        if self.errors.is_full() || !mark_visited(sets, seen) {
             return;
         }
         for (key, fields) in self.collect(sets) {
@@ -70,7 +70,7 @@ impl<'a> Validator<'a> {
                         break;
                     }
                 }
-                self.same_fields(&self.inner(&group), seen);
+                self.check_same_fields(&self.inner(&group), seen);
             }
         }
     }
@@ -136,12 +136,13 @@ impl<'a> Validator<'a> {
     }
 }
 
-/// Whether these sets are visited together for the first time, which is then recorded. `false` if there are no sets.
-fn is_new(sets: &[ScopedSelection<'_>], seen: &mut VisitedSelections) -> bool {
+/// Records that these sets are visited together. Returns whether this is the first time; `false` if there are no sets.
+fn mark_visited(sets: &[ScopedSelection<'_>], seen: &mut VisitedSelections) -> bool {
     !sets.is_empty() && seen.insert(sets.iter().map(|(set, _)| std::ptr::from_ref(*set)).collect())
 }
 
-/// Groups fields by object type. Each group has the fields of the object and all fields of interfaces; without any object, these are the only group.
+/// Groups fields by object type. Each group has the fields of the object and all fields of interfaces. Without any object, the fields of interfaces
+/// are the only group.
 fn group_by_object<'a>(fields: &[PositionedField<'a>]) -> Vec<Vec<PositionedField<'a>>> {
     let is_object = |field: &PositionedField<'_>| field.parent.as_composite().is_some_and(|composite| composite.is_object);
     let (object_fields, interface_fields): (Vec<_>, Vec<_>) = fields.iter().copied().partition(is_object);

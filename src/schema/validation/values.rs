@@ -11,30 +11,30 @@ use std::convert::Infallible;
 
 impl Validator<'_> {
     /// Checks a literal at `at` against the type `ty`.
-    pub(super) fn value(&mut self, value: &Value, at: Pos, ty: &Type) {
+    pub(super) fn check_value(&mut self, value: &Value, at: Pos, ty: &Type) {
         match (value, &ty.base) {
             (Value::Variable(_), _) => {}
             (Value::Null, _) if ty.nullable => {}
             (Value::Null, _) => self.errors.push(&[at], || format!("Expected value of type \"{ty}\", found null.")),
             (Value::List(items), BaseType::List(inner)) => {
                 for item in items {
-                    self.value(item, at, inner);
+                    self.check_value(item, at, inner);
                 }
             }
             // A single value is a list of one.
-            (value, BaseType::List(inner)) => self.value(value, at, inner),
+            (value, BaseType::List(inner)) => self.check_value(value, at, inner),
             (value, BaseType::Named(name)) => {
                 if let Some(named) = self.types.get(name) {
-                    self.named_value(value, at, named);
+                    self.check_named_value(value, at, named);
                 }
             }
         }
     }
 
-    fn named_value(&mut self, value: &Value, at: Pos, ty: &NamedType) {
+    fn check_named_value(&mut self, value: &Value, at: Pos, ty: &NamedType) {
         let name = &ty.name;
         match (&ty.kind, value) {
-            (Kind::InputObject(fields), Value::Object(members)) => self.object(members, at, name, fields),
+            (Kind::InputObject(fields), Value::Object(members)) => self.check_object(members, at, name, fields),
             (Kind::Enum(values), Value::Enum(member)) if values.contains(member.as_str()) => {}
             (Kind::Enum(values), Value::Enum(member)) => self.errors.push(&[at], || {
                 let hint = did_you_mean(member, values.iter().map(String::as_str));
@@ -53,7 +53,7 @@ impl Validator<'_> {
         }
     }
 
-    fn object(&mut self, members: &async_graphql::indexmap::IndexMap<Name, Value>, at: Pos, name: &str, fields: &Inputs) {
+    fn check_object(&mut self, members: &async_graphql::indexmap::IndexMap<Name, Value>, at: Pos, name: &str, fields: &Inputs) {
         for (field, definition) in fields.iter().filter(|(field, _)| !members.contains_key(field.as_str())) {
             if definition.is_required() {
                 let ty = &definition.ty;
@@ -62,7 +62,7 @@ impl Validator<'_> {
         }
         for (member, value) in members {
             match fields.get(member.as_str()) {
-                Some(definition) => self.value(value, at, &definition.ty),
+                Some(definition) => self.check_value(value, at, &definition.ty),
                 None => self.errors.push(&[at], || {
                     let hint = did_you_mean(member, fields.keys().map(String::as_str));
                     format!("Field \"{member}\" is not defined by type \"{name}\".{hint}")

@@ -18,7 +18,11 @@ pub(in crate::schema) struct NonNullPosition {
 
 impl<'a> Validator<'a> {
     /// Checks the variable definitions of an operation.
-    pub(super) fn definitions(&mut self, definitions: &'a [Positioned<VariableDefinition>], found: &mut DefinitionUsages<'a>) {
+    pub(super) fn check_definitions(
+        &mut self,
+        definitions: &'a [Positioned<VariableDefinition>],
+        found: &mut DefinitionUsages<'a>,
+    ) {
         let mut seen: HashSet<&str> = HashSet::new();
         for definition in definitions {
             let (at, definition) = (definition.pos, &definition.node);
@@ -26,7 +30,7 @@ impl<'a> Validator<'a> {
             if !seen.insert(name) {
                 self.errors.push(&[at], || format!("There can be only one variable named \"${name}\"."));
             }
-            self.directives(&definition.directives, DirectiveLocation::VariableDefinition, found);
+            self.check_directives(&definition.directives, DirectiveLocation::VariableDefinition, found);
             let ty = &definition.var_type;
             match self.types.named(&ty.node) {
                 None => self.unknown_type(super::super::type_system::innermost(&ty.node), ty.pos),
@@ -35,7 +39,7 @@ impl<'a> Validator<'a> {
                 }
                 Some(_) => {
                     if let Some(default) = &definition.default_value {
-                        self.value(&default.node.clone().into_value(), default.pos, &ty.node);
+                        self.check_value(&default.node.clone().into_value(), default.pos, &ty.node);
                     }
                 }
             }
@@ -43,7 +47,7 @@ impl<'a> Validator<'a> {
     }
 
     /// Checks the uses of an operation's variables, in the operation and in its fragments.
-    pub(super) fn usages(&mut self, operation: &OperationScope<'a>, fragments: &HashMap<&'a Name, DefinitionUsages<'a>>) {
+    pub(super) fn check_usages(&mut self, operation: &OperationScope<'a>, fragments: &HashMap<&'a Name, DefinitionUsages<'a>>) {
         let definitions = &operation.definition.node.variable_definitions;
         let defined: HashMap<&Name, &Positioned<VariableDefinition>> =
             definitions.iter().map(|definition| (&definition.node.name.node, definition)).collect();
@@ -52,7 +56,7 @@ impl<'a> Validator<'a> {
             for usage in &part.usages {
                 used.insert(usage.name);
                 match defined.get(usage.name) {
-                    Some(definition) => self.position(operation.name, definition, usage),
+                    Some(definition) => self.check_position(operation.name, definition, usage),
                     None => self.errors.push(&[usage.at, operation.definition.pos], || {
                         format!("Variable \"${}\" is not defined{}.", usage.name, operation_suffix(operation.name))
                     }),
@@ -71,7 +75,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    fn position(&mut self, operation: Option<&Name>, definition: &Positioned<VariableDefinition>, usage: &Usage<'_>) {
+    fn check_position(&mut self, operation: Option<&Name>, definition: &Positioned<VariableDefinition>, usage: &Usage<'_>) {
         let Some((expected, default)) = usage.position else { return };
         let (at, definition) = (definition.pos, &definition.node);
         let (name, ty) = (&definition.name.node, &definition.var_type.node);
@@ -82,7 +86,7 @@ impl<'a> Validator<'a> {
         let has_default =
             default.is_some() || definition.default_value.as_ref().is_some_and(|default| default.node != Value::Null);
         if !expected.nullable && ty.nullable && has_default && is_base_subtype(ty, expected) {
-            // Recorded once per operation.
+            // Each variable is recorded once per operation.
             let is_known = |known: &NonNullPosition| known.operation.as_ref() == operation && known.variable == *name;
             if self.never_null.iter().rev().take_while(|known| known.operation.as_ref() == operation).any(is_known) {
                 return;

@@ -1,8 +1,8 @@
 //! The memory budget of long bodies that are being read.
 //!
-//! One address may reserve a part of the budget; larger requests are refused. When the whole budget is used up, the body that has been read
-//! for the longest of the address with the largest reservations loses its reservation. So an address takes
-//! memory only from an address that has reserved more. Work under the lock is bounded by the budget: each reservation is 16 KiB at least.
+//! One address may reserve a part of the budget; a reservation beyond that part is refused. When the whole budget is used up, the address with
+//! the largest reservations loses the reservation of its oldest body, if it has reserved more than the address that needs memory. Work under the
+//! lock is bounded by the budget: each reservation is 16 KiB at least.
 
 use crate::base::metrics::EdgeMeters;
 use crate::platform::rates::Network;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// The budget. Cheap to clone; clones are the same.
+/// The budget. Cheap to clone; clones share the reservations.
 #[derive(Clone)]
 pub(super) struct BodyBudget {
     total: usize,

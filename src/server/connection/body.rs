@@ -84,7 +84,7 @@ impl Drop for FlaggedBody {
 impl Drop for RequestBody {
     fn drop(&mut self) {
         if !self.is_read && !hyper::body::Body::is_end_stream(&self.body) {
-            self.shared.has_unread_body.store(true, Ordering::Relaxed);
+            self.shared.is_last_request.store(true, Ordering::Relaxed);
         }
     }
 }

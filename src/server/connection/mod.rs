@@ -12,7 +12,7 @@ mod table;
 mod unparsable;
 
 use super::config::EdgeConfig;
-use super::unread::ResponseReader;
+use super::unread::AddressBacklog;
 use crate::app::App;
 use crate::base::metrics::GaugeGuard;
 use activity::{Activity, TableShared};
@@ -81,7 +81,7 @@ struct CloseGuard(Arc<ConnectionShared>);
 impl Drop for CloseGuard {
     fn drop(&mut self) {
         self.0.activity.close();
-        *self.0.reader.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.0.backlog.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -118,11 +118,11 @@ struct ConnectionShared {
     is_streaming: AtomicBool,
     /// Whether the response is sent in parts, which are flushed before the response ends.
     is_in_parts: AtomicBool,
-    /// The reader among whose unread bytes the response is counted.
-    reader: Mutex<Option<Arc<ResponseReader>>>,
+    /// The backlog in which the response is counted.
+    backlog: Mutex<Option<Arc<AddressBacklog>>>,
     /// Whether the connection accepts no further request: a response was sent before the body of its request was read to its end, a head was
     /// unparsable, or the connection was chosen to be closed.
-    has_unread_body: AtomicBool,
+    is_last_request: AtomicBool,
 }
 
 /// A client's connection and the state to serve its requests.
@@ -171,14 +171,14 @@ impl ClientConnection {
 
 impl ConnectionShared {
     fn new(common: Arc<TableShared>) -> Self {
-        let [busy, is_streaming, is_in_parts, has_unread_body] = [(); 4].map(|()| AtomicBool::new(false));
-        Self { activity: Activity::new(common), busy, is_streaming, is_in_parts, reader: Mutex::default(), has_unread_body }
+        let [busy, is_streaming, is_in_parts, is_last_request] = [(); 4].map(|()| AtomicBool::new(false));
+        Self { activity: Activity::new(common), busy, is_streaming, is_in_parts, backlog: Mutex::default(), is_last_request }
     }
 
     /// Records that a request begins.
     fn begin(&self) {
         self.busy.store(true, Ordering::Relaxed);
-        self.has_unread_body.fetch_or(self.activity.begin(), Ordering::Relaxed);
+        self.is_last_request.fetch_or(self.activity.begin(), Ordering::Relaxed);
     }
 
     /// Records the kind of the response. Adds `Connection: close` where the response is the last one.
@@ -188,8 +188,8 @@ impl ConnectionShared {
         if is_upgrade {
             self.is_streaming.store(true, Ordering::Relaxed);
         }
-        *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = response.extensions_mut().remove();
-        if self.has_unread_body.load(Ordering::Relaxed) && !is_upgrade {
+        *self.backlog.lock().unwrap_or_else(PoisonError::into_inner) = response.extensions_mut().remove();
+        if self.is_last_request.load(Ordering::Relaxed) && !is_upgrade {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if is_streamed(&response) {

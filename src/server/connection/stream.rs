@@ -33,7 +33,7 @@ pub(super) struct TimedStream {
     window: Duration,
     /// The length of a window for sockets and event streams: shorter than for other responses.
     stream_window: Duration,
-    /// Completes when the reader is disconnected because of its unread bytes. Polled while a response waits.
+    /// Completes when the client's address is disconnected because of its unread bytes. Polled while a response waits.
     disconnected: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// The response to an unparsable head, while it is being written.
     replacement: Option<Replacement>,
@@ -92,7 +92,7 @@ impl TimedStream {
     }
 
     /// Handles the result of a write. A blocked write waits until it can continue. It fails when the client reads too slowly, or when its
-    /// reader is disconnected.
+    /// address is disconnected.
     fn handle_write(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(written) = written {
             self.responses.advance(*written.as_ref().unwrap_or(&0));
@@ -101,7 +101,7 @@ impl TimedStream {
         let is_streaming = self.shared.is_streaming.load(Ordering::Relaxed);
         self.responses.set_window(if is_streaming { self.stream_window } else { self.window });
         if self.responses.poll_too_slow(cx).is_ready() {
-            self.app.metrics().refused_response(RefusedResponse::SlowReader);
+            self.app.metrics().count_refused_response(RefusedResponse::SlowReader);
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the response is read too slowly")));
         }
         ready!(self.poll_disconnected(cx));
@@ -110,8 +110,8 @@ impl TimedStream {
 
     fn poll_disconnected(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.disconnected.is_none() {
-            let reader = self.shared.reader.lock().unwrap_or_else(PoisonError::into_inner);
-            let disconnected = reader.as_ref().map(|reader| reader.disconnected().clone());
+            let backlog = self.shared.backlog.lock().unwrap_or_else(PoisonError::into_inner);
+            let disconnected = backlog.as_ref().map(|backlog| backlog.disconnected().clone());
             self.disconnected = disconnected.map(|token| Box::pin(token.cancelled_owned()));
         }
         self.disconnected.as_mut().map_or(Poll::Pending, |disconnected| disconnected.as_mut().poll(cx))
@@ -127,7 +127,7 @@ impl TimedStream {
     fn poll_refuse(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<usize>>> {
         if self.replacement.is_none() && !self.is_busy() {
             self.replacement = unparsable::replacement(bytes, &self.app);
-            self.shared.has_unread_body.fetch_or(self.replacement.is_some(), Ordering::Relaxed);
+            self.shared.is_last_request.fetch_or(self.replacement.is_some(), Ordering::Relaxed);
         }
         let replacement = self.replacement.as_mut()?;
         while !replacement.rest().is_empty() {
@@ -199,7 +199,7 @@ impl AsyncWrite for TimedStream {
             ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
             this.is_shut = true;
         }
-        if this.shared.has_unread_body.load(Ordering::Relaxed) && !this.shared.activity.poll_close(cx) {
+        if this.shared.is_last_request.load(Ordering::Relaxed) && !this.shared.activity.poll_close(cx) {
             ready!(this.linger.poll(&mut this.stream, cx));
         }
         Poll::Ready(Ok(()))

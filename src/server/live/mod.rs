@@ -23,7 +23,7 @@ const SHUTDOWN_DELAY_PER_STREAM: Duration = Duration::from_millis(5);
 /// The maximum delay in seconds after which a client should reconnect when the server stops.
 const MAX_RECONNECT_DELAY_SECS: u64 = 10;
 
-/// The sockets and event streams of a process. Cheap to clone; clones are the same.
+/// The sockets and event streams of a process. Cheap to clone; clones share the counts.
 #[derive(Clone, Default)]
 pub(super) struct LiveConnections {
     pub(super) slots: Slots,
@@ -35,7 +35,7 @@ pub(super) struct LiveConnections {
 pub(super) struct OpenGuard(Arc<AtomicU32>);
 
 impl LiveConnections {
-    /// Ends all streams one by one once `stop` is cancelled.
+    /// Sets the token whose cancellation ends all streams, each at a random time.
     pub(super) fn end_with(&mut self, stop: CancellationToken) {
         self.stop = stop;
     }

@@ -2,7 +2,7 @@
 //! subscription does not starve the others of the same client.
 
 use super::operations::OperationHandle;
-use crate::server::unread::{ResponseReader, UnreadBytes};
+use crate::server::unread::{AddressBacklog, UnreadBytes};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
@@ -35,16 +35,16 @@ pub(in crate::server) struct QueuedMessage {
 pub(in crate::server) struct MessageSender {
     items: mpsc::UnboundedSender<QueuedMessage>,
     capacity: Arc<Semaphore>,
-    reader: Arc<ResponseReader>,
+    backlog: Arc<AddressBacklog>,
 }
 
 /// The receiving half of a queue.
 pub(in crate::server) type MessageQueue = mpsc::UnboundedReceiver<QueuedMessage>;
 
-/// An empty queue, whose messages are counted among the unread bytes of `reader`.
-pub(in crate::server) fn queue(reader: Arc<ResponseReader>) -> (MessageSender, MessageQueue) {
+/// An empty queue, whose messages are counted in `backlog`.
+pub(in crate::server) fn queue(backlog: Arc<AddressBacklog>) -> (MessageSender, MessageQueue) {
     let (items, queue) = mpsc::unbounded_channel();
-    (MessageSender { items, capacity: Arc::new(Semaphore::new(CAPACITY)), reader }, queue)
+    (MessageSender { items, capacity: Arc::new(Semaphore::new(CAPACITY)), backlog }, queue)
 }
 
 impl OutgoingMessage {
@@ -71,19 +71,19 @@ impl MessageSender {
     /// its operation: where the address has too many unread bytes, an error is sent instead and ends the operation. Does nothing once the
     /// receiver is dropped.
     pub(in crate::server) async fn send(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage) -> bool {
-        let (message, reserved) = match self.reader.reserve(message.bytes()) {
+        let (message, reserved) = match self.backlog.reserve(message.bytes()) {
             // A message without a payload adds nothing.
-            Err(_) if message.bytes() == 0 => (message, self.reader.reserve_unbounded(0)),
+            Err(_) if message.bytes() == 0 => (message, self.backlog.reserve_unbounded(0)),
             Ok(reserved) => (message, reserved),
             // The refusal itself is short.
-            Err(refusal) => (OutgoingMessage::Error(refusal.errors().to_string()), self.reader.reserve_unbounded(0)),
+            Err(refusal) => (OutgoingMessage::Error(refusal.errors().to_string()), self.backlog.reserve_unbounded(0)),
         };
         self.enqueue(handle, message, reserved).await
     }
 
     /// As [`Self::send`], however many bytes are unread: for the results of mutations.
     pub(in crate::server) async fn send_unbounded(&self, handle: &Arc<OperationHandle>, message: OutgoingMessage) -> bool {
-        let reserved = self.reader.reserve_unbounded(message.bytes());
+        let reserved = self.backlog.reserve_unbounded(message.bytes());
         self.enqueue(handle, message, reserved).await
     }
 
@@ -105,7 +105,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_queue_is_bounded_and_fair() {
-        let (out, mut queue) = queue(UnreadResponses::bounded(1 << 30, 1 << 30).await.reader(None));
+        let (out, mut queue) = queue(UnreadResponses::bounded(1 << 30, 1 << 30).await.backlog(None));
         let [hot, cold] = ["hot", "cold"].map(|id| Arc::new(OperationHandle::new(id.into())));
         for _ in 0..CAPACITY {
             out.send(&hot, OutgoingMessage::Complete).now_or_never().expect("the queue is not full");
@@ -134,7 +134,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_message_takes_several_units_and_the_longest_fits_alone() {
-        let (out, mut queue) = queue(UnreadResponses::bounded(1 << 30, 1 << 30).await.reader(None));
+        let (out, mut queue) = queue(UnreadResponses::bounded(1 << 30, 1 << 30).await.backlog(None));
         let handle = Arc::new(OperationHandle::new("a".into()));
         out.send(&handle, OutgoingMessage::Next("x".repeat(10 * CAPACITY * UNIT).into(), None))
             .now_or_never()
@@ -149,8 +149,8 @@ mod tests {
     #[tokio::test]
     async fn waiting_messages_count_as_unread_and_too_many_end_with_an_error() {
         let address = Some(std::net::IpAddr::from([192, 0, 2, 1]));
-        let reader = UnreadResponses::bounded(1 << 20, 1 << 30).await.reader(address);
-        let (out, mut queue) = queue(reader.clone());
+        let backlog = UnreadResponses::bounded(1 << 20, 1 << 30).await.backlog(address);
+        let (out, mut queue) = queue(backlog.clone());
         let handle = Arc::new(OperationHandle::new("a".into()));
         let long = || OutgoingMessage::Next("x".repeat(400 << 10).into(), None);
         assert!(!out.send(&handle, long()).now_or_never().expect("the queue has capacity"));
@@ -167,8 +167,8 @@ mod tests {
         let Some(OutgoingMessage::Error(error)) = next(&mut queue).await else { panic!("no error") };
         assert!(error.contains("UNREAD_RESPONSES") && error.contains("addressUnreadBytes"), "{error}");
         assert!(!changed.await);
-        assert!(reader.reserve(700 << 10).is_err(), "the result of a mutation counts until it is read");
+        assert!(backlog.reserve(700 << 10).is_err(), "the result of a mutation counts until it is read");
         assert_eq!(next(&mut queue).await, Some(long()), "the result of a mutation is sent");
-        assert!(reader.reserve(1 << 20).is_ok(), "nothing waits any more");
+        assert!(backlog.reserve(1 << 20).is_ok(), "nothing waits any more");
     }
 }

@@ -132,7 +132,7 @@ impl RunningOperation {
         }
         // Internal errors carry the request's id, which the client can quote.
         let executed = ExecutedResponse::of(&self.id, copy(&rendered.response));
-        if executed.request_error {
+        if executed.is_request_error {
             OutgoingMessage::Error(executed.errors())
         } else {
             OutgoingMessage::Next(executed.json().into(), cursor)
@@ -201,6 +201,6 @@ impl Drop for OperationCounter {
     fn drop(&mut self) {
         let took = self.took.unwrap_or_else(|| self.began.elapsed());
         let outcome = self.outcome.as_deref().unwrap_or(CANCELLED);
-        self.app.metrics().request(self.name.as_deref(), self.kind, outcome, took);
+        self.app.metrics().count_request(self.name.as_deref(), self.kind, outcome, took);
     }
 }

@@ -30,7 +30,7 @@ pub(in crate::server) struct LiveSlot {
 }
 
 impl Slots {
-    /// Takes a slot; `None` when `max` slots are in use. A client without an account and an address is not counted.
+    /// Takes a slot; `None` when `max` slots are in use. A client that has neither an account nor an address is not counted.
     pub(in crate::server) fn take(&self, kind: SlotKind, subject: Option<Subject>, max: usize) -> Option<LiveSlot> {
         self.take_many(kind, subject, 1, max)
     }

@@ -12,12 +12,12 @@ const LOG_INTERVAL: Duration = Duration::from_mins(1);
 /// The maximum number of origins that are logged within [`LOG_INTERVAL`].
 const MAX_ORIGINS: usize = 16;
 
-/// The refused origins that were logged a short time ago. Cheap to clone; clones are the same.
+/// The refused origins that were logged within [`LOG_INTERVAL`]. Cheap to clone; clones share the origins.
 #[derive(Clone, Default)]
 pub(in crate::server) struct RefusedOrigins(Arc<Mutex<HashMap<String, Instant>>>);
 
 impl RefusedOrigins {
-    /// Logs that a request from a page of `origin` is refused: once a minute for each origin, and for at most 16 origins a minute.
+    /// Logs that a page of `origin`, which is not allowed, has sent a request: once a minute for each origin, and for at most 16 origins a minute.
     pub(in crate::server) fn log(&self, origin: &HeaderValue) {
         if let Some(origin) = self.take_due(origin, Instant::now()) {
             tracing::warn!(origin, "a page of an origin that is not allowed sent a request: see --cors-origins");

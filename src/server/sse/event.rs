@@ -17,7 +17,7 @@ pub(super) fn distinct(message: &OutgoingMessage) -> String {
     }
 }
 
-/// The last events of an operation that was not executed, on a connection of its own.
+/// The last events of an operation that was not executed or that an error has ended, on a connection of its own.
 pub(super) fn refused(errors: String) -> String {
     [OutgoingMessage::Error(errors), OutgoingMessage::Complete].map(|message| distinct(&message)).concat()
 }

@@ -56,8 +56,8 @@ impl EventStreamSource for DistinctConnection {
 
 /// Streams the results of an operation.
 pub(super) fn respond(state: &State, running: RunningOperation, context: &Request, slot: LiveSlot) -> Response {
-    let reader = state.unread.reader(context.address);
-    ResponseStream::new(state, context.viewer.as_ref(), DistinctConnection(Box::new(running)), slot, reader).into_response()
+    let backlog = state.unread.backlog(context.address);
+    ResponseStream::new(state, context.viewer.as_ref(), DistinctConnection(Box::new(running)), slot, backlog).into_response()
 }
 
 /// A response with errors alone, as an event: an EventSource cannot read any other response.

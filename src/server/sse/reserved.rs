@@ -18,7 +18,7 @@ use crate::server::live::{
 use crate::server::media::Media;
 use crate::server::response::RequestError;
 use crate::server::stream::{EventStreamSource, ResponseStream, take_slot};
-use crate::server::unread::ResponseReader;
+use crate::server::unread::AddressBacklog;
 use axum::extract::{Query, State as Extract};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -49,7 +49,7 @@ pub(in crate::server) struct ReservedStream {
     viewer: Option<Viewer>,
     operations: Operations,
     out: MessageSender,
-    reader: Arc<ResponseReader>,
+    backlog: Arc<AddressBacklog>,
     /// The messages, until a client reads the stream.
     queue: Mutex<Option<MessageQueue>>,
     _slot: LiveSlot,
@@ -125,14 +125,14 @@ pub(in crate::server) async fn reserve(
 
 fn begin(state: &State, context: &Request, slot: LiveSlot) -> String {
     let token = URL_SAFE_NO_PAD.encode(rand::random::<[u8; 24]>());
-    let reader = state.unread.reader(context.address);
-    let (out, queue) = queue(reader.clone());
+    let backlog = state.unread.backlog(context.address);
+    let (out, queue) = queue(backlog.clone());
     let reserved = ReservedStream {
         token: token.clone(),
         viewer: context.viewer.clone(),
         operations: Operations::default(),
         out,
-        reader,
+        backlog,
         queue: Mutex::new(Some(queue)),
         _slot: slot,
     };
@@ -159,9 +159,9 @@ pub(in crate::server) fn read(state: &State, token: &str) -> Result<Response, Re
             "Another request reads this event stream. Reserve a new one with PUT.",
         ));
     };
-    let (viewer, reader) = (reserved.viewer.clone(), reserved.reader.clone());
+    let (viewer, backlog) = (reserved.viewer.clone(), reserved.backlog.clone());
     let attached = AttachedStream { reserved, queue, reservations: Arc::downgrade(&state.reservations.0) };
-    Ok(ResponseStream::new(state, viewer.as_ref(), attached, None, reader).into_response())
+    Ok(ResponseStream::new(state, viewer.as_ref(), attached, None, backlog).into_response())
 }
 
 /// An operation that a client sends to its reserved stream, by the id that the client has given it.

@@ -38,7 +38,7 @@ impl CloseReason {
     pub(super) const INIT_TIMEOUT: Self = Self::new(4408, "Connection initialisation timeout");
     /// The client has sent `connection_init` twice.
     pub(super) const SECOND_INIT: Self = Self::new(4429, "Too many initialisation requests");
-    /// The rate limit of messages is reached. Clients do not reconnect after this code.
+    /// The rate limit of messages is reached, or too many replies to pings are unread. Clients do not reconnect after this code.
     pub(super) const MESSAGES: Self = Self::new(4429, "Too many messages");
     /// The limit of sockets for an account is reached.
     pub(super) const SOCKETS: Self = Self::new(4429, "Too many sockets");

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(super) struct Identity {
     /// The token of a session, or a JWT. Each operation verifies it again.
     pub(super) token: Option<String>,
-    /// The viewer when the token was sent; `None` without one.
+    /// The viewer when the token was sent; `None` without a token.
     pub(super) viewer: Option<Viewer>,
 }
 

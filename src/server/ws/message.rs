@@ -82,7 +82,7 @@ pub(super) const ACK: &str = r#"{"type":"connection_ack"}"#;
 /// The longest pong that repeats the payload of its ping, in bytes.
 const MAX_ECHO: usize = 1 << 10;
 
-/// The reply to a ping, with the payload of the ping.
+/// The reply to a ping, with the payload of the ping unless the reply is too long.
 pub(super) fn pong(payload: Option<Object>) -> String {
     let text = payload.map(|payload| json!({ "type": "pong", "payload": payload }).to_string());
     text.filter(|text| text.len() <= MAX_ECHO).unwrap_or_else(|| r#"{"type":"pong"}"#.into())

@@ -51,7 +51,7 @@ async fn work(
 ) -> Result<(), OperationError> {
     let began = Instant::now();
     let running = start(shared, identity, graphql_request).await.inspect_err(|error| {
-        shared.state.app.metrics().request(None, OperationKind::Unknown, &error.outcome(), began.elapsed());
+        shared.state.app.metrics().count_request(None, OperationKind::Unknown, &error.outcome(), began.elapsed());
     })?;
     running.run(&shared.out, handle).await;
     Ok(())

@@ -29,7 +29,7 @@ use tokio::time::{Instant, sleep_until};
 /// meanwhile are read first.
 const MAX_LATENESS: Duration = Duration::from_millis(250);
 
-/// The member of a ping with a fresher JWT, as of `connection_init`.
+/// The member with the fresher JWT in the payload of a ping. It has the name of the member in the payload of `connection_init`.
 const AUTHORIZATION: &str = "authorization";
 
 /// The reading half.

@@ -98,8 +98,8 @@ impl Socket {
         let _open_socket = OpenSocket { _connection: connection, _metric: metric, _open: open };
         let supports_protocol = stream.protocol().is_some_and(|protocol| protocol == PROTOCOL);
         let (mut sink, mut frames) = stream.split();
-        let (reader, (control, mut controls)) = (state.unread.reader(address), mpsc::channel(MAX_CONTROLS));
-        let (disconnected, (out, mut messages)) = (reader.disconnected().clone(), queue(reader));
+        let (backlog, (control, mut controls)) = (state.unread.backlog(address), mpsc::channel(MAX_CONTROLS));
+        let (disconnected, (out, mut messages)) = (backlog.disconnected().clone(), queue(backlog));
         let (operations, forbidden) = (Operations::default(), CancellationToken::new());
         let shared = Arc::new(SocketShared {
             state,

@@ -21,7 +21,7 @@ use waxwing::base::config::{AdTraffic, Config};
 use waxwing::base::ids::UserId;
 use waxwing::base::request::Request;
 use waxwing::domains::ads::service::{self as ads, AdRequest, Impression};
-use waxwing::domains::ads::{CapDraft, Money, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot};
+use waxwing::domains::ads::{CapInput, Money, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -77,7 +77,7 @@ async fn run() -> bool {
     }
     let times = costs[2] / costs[0];
     println!("100,000 against 10: {times:.2} times");
-    fill(&bed, there..there + CAPPED, Some(CapDraft { impressions: 1, per_seconds: 3_600 })).await;
+    fill(&bed, there..there + CAPPED, Some(CapInput { impressions: 1, per_seconds: 3_600 })).await;
     costs.push(decide(&bed, &key, "and 1,000 better", "stranger").await);
     // The visitor has then seen each of the best campaigns: from then on the server serves only worse ones.
     while serve(&bed, &key, "fan".to_owned(), 10).await.iter().any(|shown| shown.ad.bid >= BEST) {}
@@ -87,7 +87,7 @@ async fn run() -> bool {
 }
 
 /// Creates campaigns with these numbers, each with an ad; campaigns with a cap have higher bids than all others.
-async fn fill(bed: &Bed, numbers: Range<usize>, cap: Option<CapDraft>) {
+async fn fill(bed: &Bed, numbers: Range<usize>, cap: Option<CapInput>) {
     let mut owners: HashMap<usize, UserId> = HashMap::new();
     for of in numbers.start / OF_ONE..=numbers.end / OF_ONE {
         owners.insert(of, bed.author(&format!("a{of}x{}", numbers.start), &[]).await);
@@ -96,7 +96,7 @@ async fn fill(bed: &Bed, numbers: Range<usize>, cap: Option<CapDraft>) {
     bed.app.drain().await;
 }
 
-async fn make(bed: &Bed, owner: UserId, number: usize, cap: Option<CapDraft>) {
+async fn make(bed: &Bed, owner: UserId, number: usize, cap: Option<CapInput>) {
     let keywords = match number % 3 {
         0 => vec![],
         1 => vec!["tea".to_owned(), "pots".to_owned()],

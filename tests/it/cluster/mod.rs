@@ -75,5 +75,5 @@ async fn a_demo_world_is_loaded_into_a_cluster_and_served() {
     let home = app.anonymous().with_token(token).run("Home", json!({ "first": 100 })).await;
     assert_eq!(home["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(100));
     app.app.db().ping().await.expect("every primary replies");
-    assert_eq!(app.app.db().primaries().await.expect("a count"), 3);
+    assert_eq!(app.app.db().primary_count().await.expect("a count"), 3);
 }

@@ -13,7 +13,7 @@ use waxwing::base::error::Outcome;
 use waxwing::base::viewer::Viewer;
 use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
-use waxwing::domains::sessions::service::{self as sessions, NewPassword};
+use waxwing::domains::sessions::service::{self as sessions, PasswordChange};
 use waxwing::domains::users::service as users;
 
 const NEW: &str = "battery staple";
@@ -49,7 +49,7 @@ impl World {
         let id = self.viewer.user;
         match change {
             Change::Password => {
-                let input = NewPassword { current: RIGHT, new: NEW, device_token: None };
+                let input = PasswordChange { current: RIGHT, new: NEW, device_token: None };
                 sessions::change_password(app, &self.viewer, input).await.map(drop)
             }
             Change::Login => users::change_login(app, id, "lovelace", RIGHT, None).await.map(drop),

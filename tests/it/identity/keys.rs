@@ -107,7 +107,7 @@ async fn is_known(server: &TestServer, key: &str) -> (bool, u64) {
     let exists: bool = server.app.db().read(redis::cmd("EXISTS").arg("user:{1}").take()).await.expect("a store");
     assert!(!exists);
     let before = server.app.db().round_trips();
-    let found = service::find(&server.app, since, key).await.expect("a store");
+    let found = service::authenticate(&server.app, since, key).await.expect("a store");
     (found.is_some(), server.app.db().round_trips() - before)
 }
 
@@ -295,7 +295,7 @@ async fn a_use_case_can_require_a_scope() {
     let since = app.app.db().read_barrier();
     let key = async |name: &str, scopes: &[Scope]| {
         let key = create_key(&app, name, scopes).await;
-        service::find(&app.app, since, &key).await.expect("a store").expect("a key")
+        service::authenticate(&app.app, since, &key).await.expect("a store").expect("a key")
     };
     let request = |viewer| Request::new(app.app.clone(), viewer, None, None);
     let token = ada.token.as_deref().expect("a session");

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use waxwing::domains::accounts::service as accounts;
-use waxwing::domains::sessions::service::{self as sessions, NewPassword};
+use waxwing::domains::sessions::service::{self as sessions, PasswordChange};
 use waxwing::domains::users::service as users;
 
 async fn start() -> (TestApp, TestApp, MailServer) {
@@ -162,7 +162,7 @@ async fn an_address_that_is_confirmed_during_a_change_of_the_password_gets_a_mes
     let barrier = app.app.db().read_barrier();
     let viewer = sessions::viewer(&app.app, barrier, ada.token.as_deref().expect("a token")).await;
     let viewer = viewer.expect("a store").expect("a session");
-    let input = NewPassword { current: RIGHT, new: "battery staple", device_token: None };
+    let input = PasswordChange { current: RIGHT, new: "battery staple", device_token: None };
     let confirming = async || drop(confirm_email(&ada, &token).await);
     slow.run_interleaved(b"email:{", sessions::change_password(&slow.app, &viewer, input), confirming).await.expect("a change");
     slow.app.drain().await;

@@ -128,7 +128,7 @@ pub(super) fn load_truncated(facts: &NodeFacts) -> Option<InspectionFinding> {
 
 /// Recommends settings that save memory.
 pub(super) fn memory(facts: &NodeFacts) -> Option<InspectionFinding> {
-    let small = facts.compact_value.filter(|bytes| *bytes < COMPACT_VALUE);
+    let small = facts.hash_max_listpack_value.filter(|bytes| *bytes < COMPACT_VALUE);
     let mut message = small.map(|bytes| {
         format!(
             "hash-max-listpack-value is {bytes}: a status with a longer text takes some 390 bytes more than with {COMPACT_VALUE}, and reads are not \

@@ -23,7 +23,7 @@ pub fn evaluate(facts: &NodeFacts) -> Vec<InspectionFinding> {
         durability::node_timeout,
         loading,
         vulnerabilities::lua_vulnerability,
-        open,
+        unprotected,
         durability::no_limit,
         durability::memory,
     ];
@@ -100,7 +100,7 @@ fn loading(facts: &NodeFacts) -> Option<InspectionFinding> {
     )
 }
 
-fn open(facts: &NodeFacts) -> Option<InspectionFinding> {
+fn unprotected(facts: &NodeFacts) -> Option<InspectionFinding> {
     if facts.is_unprotected != Some(true) {
         return None;
     }

@@ -165,11 +165,11 @@ fn recommendations_are_notes() {
     let cut = the_finding_after(|facts| facts.aof_load_truncated = Some(true));
     assert!(cut.message.contains("BGREWRITEAOF") && cut.severity == Severity::Note, "{cut}");
     assert_eq!(findings_after(|facts| (facts.aof, facts.aof_load_truncated) = (None, Some(true))), []);
-    let small = the_finding_after(|facts| (facts.compact_value, facts.active_defrag) = (Some(64), Some(false)));
+    let small = the_finding_after(|facts| (facts.hash_max_listpack_value, facts.active_defrag) = (Some(64), Some(false)));
     assert!(small.message.contains("hash-max-listpack-value 2048") && small.message.contains("activedefrag yes"), "{small}");
-    let built = the_finding_after(|facts| (facts.compact_value, facts.active_defrag) = (Some(64), Some(true)));
+    let built = the_finding_after(|facts| (facts.hash_max_listpack_value, facts.active_defrag) = (Some(64), Some(true)));
     assert!(!built.message.contains("activedefrag") && built.severity == Severity::Note, "{built}");
-    assert_eq!(findings_after(|facts| (facts.compact_value, facts.active_defrag) = (Some(2_048), Some(false))), []);
+    assert_eq!(findings_after(|facts| (facts.hash_max_listpack_value, facts.active_defrag) = (Some(2_048), Some(false))), []);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::finding;
 use crate::db::inspect::{InspectionFinding, NodeFacts, Product, Severity, Version};
 
-/// The first fixed patch release of each line (CVE-2025-49844). Older lines were never fixed by the project; newer lines were never affected.
+/// The first fixed patch release of each supported line (CVE-2025-49844). The project never fixed 7.0; newer lines were never affected.
 const FIXED_REDIS: [Version; 4] = [Version(7, 2, 11), Version(7, 4, 6), Version(8, 0, 4), Version(8, 2, 2)];
 const FIXED_VALKEY: [Version; 3] = [Version(7, 2, 11), Version(8, 0, 6), Version(8, 1, 4)];
 

@@ -84,7 +84,7 @@ const fn campaign_of(owned: &KeyKind) -> Option<(CampaignId, Option<Share>)> {
     }
 }
 
-/// Checks that every key of a campaign has its campaign, and every key of a share a share of the campaign. Returns the existing campaigns.
+/// Checks that the campaign of each key exists and, if the key belongs to a share, has that share. Returns the existing campaigns.
 async fn check_existence(
     reader: &AuditReader,
     all: &[(KeyKind, &str)],

@@ -39,7 +39,8 @@ impl Pool {
 /// Checks the money of a campaign and its shares.
 pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Findings) -> Result<(), Error> {
     let key = keys::campaign(id);
-    // Granted and returned sums only grow. The share is read between two reads of the pool, so its sums lie between those of the pool, also under load.
+    // Granted and returned sums only grow, and the share is read between two reads of the pool. So even under load, the share has received at most
+    // what the second read of the pool shows as granted, and has returned at least what the first read shows as returned.
     let before = Pool::read(reader, id).await?;
     let shares: Vec<Share> = (0..before.field("shares") as u64).map(|n| Share { campaign: id, n }).collect();
     let first = id.time() / DAY;

@@ -5,7 +5,7 @@ use crate::domains::ads::model::{Money, Tally};
 /// The balance and the tally of a share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShareBalance {
-    /// The last day on which the share did something, in days since 1970.
+    /// The share's current day, in days since 1970. It advances when a script handles the share's money.
     pub day: u64,
     /// The money that was spent.
     pub spent: Money,
@@ -13,12 +13,12 @@ pub struct ShareBalance {
     pub reserved: Money,
     /// The money that was committed on `day`: spent, or reserved for clicks.
     pub committed: Money,
-    /// The tally of all days. Its spend is `spent`.
+    /// The tally of all days. The spend is not in the tally, but in `spent`.
     pub tally: Tally,
 }
 
 impl ShareBalance {
-    /// Returns the money that was committed on `day`, or on the last day of the share if that is later; 0 if that is earlier.
+    /// Returns the money that was committed on `day`; if `self.day` is later, the money committed on `self.day`; if `self.day` is earlier, 0.
     pub const fn committed_on(&self, day: u64) -> Money {
         if self.day >= day { self.committed } else { Money(0) }
     }

@@ -1,4 +1,4 @@
-//! Batch loaders of campaigns and ads. Only the owner can see them.
+//! Batch loaders of campaigns and ads. The loaders by id return only those of the viewer; the others return the ads of any owner.
 
 use crate::base::error::Error;
 use crate::base::ids::{AdId, CampaignId, UserId};

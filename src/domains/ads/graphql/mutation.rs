@@ -1,7 +1,7 @@
 //! Mutations of campaigns and ads.
 
 use super::super::service;
-use super::super::{CampaignChange, CapDraft, NewAd, NewCampaign, Pacing, Pricing, Slot};
+use super::super::{CampaignChange, CapInput, NewAd, NewCampaign, Pacing, Pricing, Slot};
 use super::ad::AdObject;
 use super::campaign::CampaignObject;
 use crate::base::error::Outcome;
@@ -19,7 +19,7 @@ struct FrequencyCapInput {
     per_seconds: i64,
 }
 
-impl From<FrequencyCapInput> for CapDraft {
+impl From<FrequencyCapInput> for CapInput {
     fn from(input: FrequencyCapInput) -> Self {
         Self { impressions: input.impressions, per_seconds: input.per_seconds }
     }

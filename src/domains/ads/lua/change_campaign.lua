@@ -1,8 +1,8 @@
 -- change_campaign.lua - changes the definition of a campaign if its version is the one that was read.
 -- KEYS 1 campaign:{C}  2 keywords:{C}  3 frozen:{C}
 -- ARGV 1 the version that was read  2 token of the freeze of its pool; empty without a freeze
---      3…6 numbers of the arguments that follow, of each: fields to write with their values, fields to delete, keywords to add each after the id
---      of its addition, keywords to remove
+--      3…6 the lengths of the four lists of arguments that follow: fields to write, each before its value; fields to delete; keywords to add, each
+--      after the id of its addition; keywords to remove
 -- Returns 1 | 0 no such campaign | -1 another version, or the freeze has ended | -2 its shares hold more than the new budget
 local version, out = unpack(redis.call('HMGET', KEYS[1], 'version', 'out'))
 if not version then return 0 end

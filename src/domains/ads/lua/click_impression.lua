@@ -1,4 +1,4 @@
--- click_impression.lua - counts the first click of an impression and charges its hold; counts every other click as invalid.
+-- click_impression.lua - counts the first click of an impression and charges it; counts every other click as invalid.
 -- KEYS 1 share:{C.n}  2 holds:{C.n}  3 offered:{C.n}  4 impression:{C.n}:I  5 clicked:{C.n}:HOUR
 --      6… tally:{C.n}:DAY of each day that the impression may belong to
 -- ARGV 1 now, ms  2 the day  3 the impression  4 the ad

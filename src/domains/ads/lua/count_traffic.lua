@@ -1,7 +1,7 @@
 -- count_traffic.lua - counts clicks or impressions of a visitor or an address up to a plausible number in a window.
 -- KEYS 1 clicker:{V} or traffic:{V}
 -- ARGV 1 now, ms  2 length of the window, ms  3 the plausible number  4 how many to count; a negative number takes counts back
--- Returns 1 counted | 0 not counted: the plausible number is reached
+-- Returns 1 counted | 0 not counted: the plausible number is reached, or ARGV 4 would make the count negative
 local now, by = tonumber(ARGV[1]), tonumber(ARGV[4])
 local till, count = string.match(redis.call('GET', KEYS[1]) or '0.0', '^(%d+)%.(%d+)$')
 till, count = tonumber(till), tonumber(count)

@@ -9,8 +9,10 @@
 --      17 time to live of the set of nonces, ms  18 1 for an impression that is invalid in any case
 --      19 plausible number of impressions at the address, empty without an address  20 length of its window, ms
 --      21 number of impressions at the address that get a hold  22 1 if CPM impressions count towards the window
--- Returns served AD PRICE ECPM PRICING RELIST UNTIL BACKING: 0 held, 1 invalid, 2 open | day DAY: the share is on a later day | off | capped UNTIL
+-- Returns served AD PRICE ECPM PRICING RELIST UNTIL BACKING | day DAY: the share is on a later day | off | capped UNTIL
 --      | repeated | none | below_floor ECPM | no_money PRICE FREE GRANTED BACK BACK-OF-DAY
+--      RELIST is 1 if the listings are stale. UNTIL is the end of the cap period, or 0. BACKING: 0 the price is charged or held, 1 the impression is
+--      invalid, 2 the click is open: nothing is held for it
 local previous = redis.call('GET', KEYS[5])
 if previous then return previous end
 if money.day > DAY then return 'day ' .. text(money.day) end
@@ -63,7 +65,7 @@ end
 local ad, ecpm, pricing, price = choose_ad()
 if not ad then return finish('none') end
 if ecpm < tonumber(ARGV[7]) then return finish('below_floor ' .. text(ecpm)) end
--- An invalid impression is shown but costs nothing, and none of the numbers that bids and budgets follow count it.
+-- An invalid impression is shown but costs nothing, and no counter that drives bids and budgets includes it.
 local is_paid = pricing == 'CPM'
 local invalid, is_open, at_address, address_until = ARGV[18] == '1', false, 0, 0
 local is_counted = ARGV[19] ~= '' and (not is_paid or ARGV[22] == '1')

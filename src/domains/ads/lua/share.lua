@@ -33,7 +33,8 @@ local function book_grant(granted, before, day)
   take(granted, day == money.day)
 end
 
--- Releases at most `most` expired holds. `remove_holds` deletes them last: a script must not use the set after it has emptied it.
+-- Releases at most `most` expired holds. `remove_holds` deletes them from the set at the end of the script: a script must not use a set after it has
+-- removed the last member.
 local function release_expired(most)
   local ended = redis.call('ZRANGE', KEYS[2], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', 0, most)
   for _, hold in ipairs(ended) do

@@ -23,7 +23,7 @@ pub(in crate::domains::ads) fn money(amount: Decimal, subject: &str, field: &'st
 
 /// Parses an http or https URL.
 pub(in crate::domains::ads) fn parse_url(text: &str, field: &'static str) -> Result<Url, UserError> {
-    let row = || {
+    let error = || {
         let message = "A URL must start with http:// or https:// and a host, without a user name, a password or a backslash.";
         invalid(message, &[field])
     };
@@ -31,12 +31,12 @@ pub(in crate::domains::ads) fn parse_url(text: &str, field: &'static str) -> Res
         return Err(too_long(field));
     }
     if !has_unambiguous_host(text.trim(), &["http://", "https://"]) {
-        return Err(row());
+        return Err(error());
     }
-    let url = Url::parse(text).map_err(|_| row())?;
+    let url = Url::parse(text).map_err(|_| error())?;
     let has_no_credentials = url.username().is_empty() && url.password().is_none();
     let is_valid = matches!(url.scheme(), "http" | "https") && url.has_host() && has_no_credentials;
-    if is_valid { Ok(url) } else { Err(row()) }
+    if is_valid { Ok(url) } else { Err(error()) }
 }
 
 /// Returns the error for a URL that is too long.
@@ -49,14 +49,17 @@ pub(in crate::domains::ads) fn invalid(message: impl Into<String>, path: &[&'sta
     UserError::new(UserErrorCode::InvalidInput, message, path)
 }
 
-/// Returns the value, or adds its error to `rows`.
-pub(in crate::domains::ads) fn ok_or_collect<T>(checked: Result<T, UserError>, rows: &mut Vec<UserError>) -> Option<T> {
-    ok_or_collect_all(checked.map_err(|row| vec![row]), rows)
+/// Returns the value, or adds its error to `errors`.
+pub(in crate::domains::ads) fn ok_or_collect<T>(checked: Result<T, UserError>, errors: &mut Vec<UserError>) -> Option<T> {
+    ok_or_collect_all(checked.map_err(|error| vec![error]), errors)
 }
 
-/// Returns the value, or adds all its errors to `rows`.
-pub(in crate::domains::ads) fn ok_or_collect_all<T>(checked: Result<T, Vec<UserError>>, rows: &mut Vec<UserError>) -> Option<T> {
-    checked.map_err(|found| rows.extend(found)).ok()
+/// Returns the value, or adds all its errors to `errors`.
+pub(in crate::domains::ads) fn ok_or_collect_all<T>(
+    checked: Result<T, Vec<UserError>>,
+    errors: &mut Vec<UserError>,
+) -> Option<T> {
+    checked.map_err(|found| errors.extend(found)).ok()
 }
 
 /// Returns the error for an object that does not exist.

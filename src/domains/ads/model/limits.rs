@@ -27,7 +27,7 @@ pub(in crate::domains::ads) const SCHEDULES: u64 = 8;
 pub(in crate::domains::ads) const CLUSTER_SHARES: u64 = 4;
 /// Maximum number of capped campaigns that are kept for a visitor.
 pub(in crate::domains::ads) const MAX_CAPPED: usize = 1_000;
-/// The time for which the result of a reservation is kept for a retry: longer than the client resends it after a broken connection.
+/// The time for which the result of a reservation or a click is kept for a retry: longer than `db` tries to send a script after a broken connection.
 pub(in crate::domains::ads) const REPLY_TTL: Millis = 15_000;
 /// The time after an impression within which a click counts. The price is reserved for the same time.
 pub const CLICK_WINDOW: Millis = 60 * MINUTE;

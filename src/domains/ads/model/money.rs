@@ -1,4 +1,4 @@
-//! Money, and the eCPM that orders ads. All values are whole numbers.
+//! Money, in whole billionths of the currency.
 
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
@@ -13,7 +13,7 @@ pub(in crate::domains::ads) type LifetimeSum = u128;
 
 const BILLION: u64 = 1_000_000_000;
 
-/// An amount in billionths of the server's currency: the price of one impression at a CPM bid of a millionth.
+/// An amount in billionths of the server's currency. A billionth is the price of one impression at a CPM bid of a millionth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Money(pub u64);
 
@@ -26,7 +26,7 @@ impl Money {
     /// Converts the amount of an input.
     ///
     /// # Errors
-    /// A sentence, for an amount that is not above 0 and at most [`MAX_MONEY`], or that has more than six decimals.
+    /// The predicate of an error message, for an amount that is not above 0, exceeds [`MAX_MONEY`], or has more than six decimals.
     pub fn from_decimal(amount: Decimal) -> Result<Self, &'static str> {
         let amount = amount.normalize();
         if amount.scale() > 6 {

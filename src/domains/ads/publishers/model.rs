@@ -62,14 +62,14 @@ impl WebsiteDraft {
 impl NewWebsite {
     /// Validates the website. Fails with every mistake.
     pub(in crate::domains::ads) fn check(&self) -> Result<WebsiteDraft, Vec<UserError>> {
-        let mut rows = Vec::new();
-        let (name, origin) = (ok_or_collect(name(&self.name), &mut rows), ok_or_collect(origin(&self.origin), &mut rows));
-        ok_or_collect(self.idempotency_key.as_deref().map_or(Ok(()), check_key), &mut rows);
+        let mut errors = Vec::new();
+        let (name, origin) = (ok_or_collect(name(&self.name), &mut errors), ok_or_collect(origin(&self.origin), &mut errors));
+        ok_or_collect(self.idempotency_key.as_deref().map_or(Ok(()), check_key), &mut errors);
         match (name, origin) {
-            (Some(name), Some(origin)) if rows.is_empty() => {
+            (Some(name), Some(origin)) if errors.is_empty() => {
                 Ok(WebsiteDraft { name, origin, server_key: u64::from(self.require_server_key) })
             }
-            _ => Err(rows),
+            _ => Err(errors),
         }
     }
 }

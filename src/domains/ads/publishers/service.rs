@@ -22,7 +22,8 @@ use std::sync::Arc;
 /// With a key that was used in the last 24 hours, returns the same website and repeats its steps, which changes nothing.
 ///
 /// # Errors
-/// `INVALID_NAME`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` above 100 websites; `RATE_LIMITED`, also for a repetition.
+/// `INVALID_NAME`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` above 100 websites; `RATE_LIMITED`, also for a repetition;
+/// `UNAUTHENTICATED` if the account was deleted.
 pub async fn register(app: &App, owner: UserId, new: NewWebsite) -> Outcome<WebsiteId> {
     let draft = new.check().map_err(Refusal::User)?;
     charge_change(app, owner).await?;
@@ -54,7 +55,7 @@ async fn commit_website(app: &App, owner: UserId, id: WebsiteId, draft: &Website
 }
 
 /// Reconciles the owner's list with whether the website exists, and the website with the owner's suspension. A website
-/// exists while `website:{W}` does. Returns whether it exists.
+/// exists while `website:{W}` does. Deletes a website whose owner was deleted. Returns whether the website exists.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
@@ -82,7 +83,7 @@ async fn get(app: &App, id: WebsiteId) -> Result<Option<Website>, Error> {
     Ok(store::load_websites(app.db(), &[id]).await?.pop().flatten())
 }
 
-/// Copies the owner's suspension to a website; `false` if the website does not exist. Two reads; if they differ, one script and two more reads.
+/// Copies the owner's suspension to a website; `false` if the website does not exist. Two reads; if the copy differs, one script and two more reads.
 pub(in crate::domains::ads) async fn sync_suspension(app: &App, owner: UserId, id: WebsiteId) -> Result<bool, Error> {
     loop {
         let off = accounts::store::suspension(app.db(), owner).await?.publisher;

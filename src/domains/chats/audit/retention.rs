@@ -49,7 +49,7 @@ impl Record {
     }
 }
 
-/// Checks the fields of a chat that retention uses, and that it has all rows that are stored. `kept` is the maximum number of rows, if it is known.
+/// Checks the fields of a chat that retention uses, and that its rows have no holes. `kept` is the maximum number of rows, if it is known.
 pub(super) async fn check_chat(
     reader: &AuditReader,
     chat: ChatId,

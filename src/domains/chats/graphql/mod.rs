@@ -316,9 +316,9 @@ async fn page_of_chats(ctx: &Context<'_>, args: PageArgs, filter: ChatFilter) ->
     let page = service::chats(&request.app, &request.loaders(), viewer, filter, &args).await?;
     let sync_cursor = cursor_after(&request.app, viewer, position, &page).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count_chats(app, viewer, filter)));
-    let total = ChatListFields { total, sync_cursor };
+    let fields = ChatListFields { total, sync_cursor };
     let chat = |_, view| (ChatObject(view), EmptyFields);
-    Connection::from_page(request, page, service::chats_id(viewer, filter), total, chat).await
+    Connection::from_page(request, page, service::chats_id(viewer, filter), fields, chat).await
 }
 
 async fn page_of_requests(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<Chats>> {
@@ -328,9 +328,9 @@ async fn page_of_requests(ctx: &Context<'_>, args: PageArgs) -> Result<Connectio
     let page = service::requests(&request.app, &request.loaders(), viewer, &args).await?;
     let sync_cursor = cursor_after(&request.app, viewer, position, &page).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count_requests(app, viewer)));
-    let total = ChatListFields { total, sync_cursor };
+    let fields = ChatListFields { total, sync_cursor };
     let chat = |_, view| (ChatObject(view), EmptyFields);
-    Connection::from_page(request, page, service::requests_id(viewer), total, chat).await
+    Connection::from_page(request, page, service::requests_id(viewer), fields, chat).await
 }
 
 /// The position of the event log before a page is read, if the page's `syncCursor` is selected: changes while the page is read have events after it.

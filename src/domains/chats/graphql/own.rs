@@ -242,7 +242,7 @@ impl OwnChatMutation {
     }
 }
 
-type Changed = (Option<ChatObject>, Vec<UserError>);
+type ChangedChat = (Option<ChatObject>, Vec<UserError>);
 
 async fn mark_seen(ctx: &Context<'_>, input: MarkChatSeenInput) -> Result<MarkChatSeenPayload> {
     let request = request(ctx)?;
@@ -251,14 +251,14 @@ async fn mark_seen(ctx: &Context<'_>, input: MarkChatSeenInput) -> Result<MarkCh
     Ok(changed(request, marked).await?.into())
 }
 
-async fn mute(ctx: &Context<'_>, chat: ID, until: MuteUntil) -> Result<Changed> {
+async fn mute(ctx: &Context<'_>, chat: ID, until: MuteUntil) -> Result<ChangedChat> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let muted = service::mute(&request.app, &request.loaders(), viewer, &chat, until).await;
     changed(request, muted).await
 }
 
-async fn archive(ctx: &Context<'_>, chat: ID, is_archived: bool) -> Result<Changed> {
+async fn archive(ctx: &Context<'_>, chat: ID, is_archived: bool) -> Result<ChangedChat> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let archived = service::archive(&request.app, &request.loaders(), viewer, &chat, is_archived).await;

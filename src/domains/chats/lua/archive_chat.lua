@@ -1,4 +1,4 @@
--- archive_chat.lua - archives a chat of an account, or takes it out of the archive. A chat in no list stays there.
+-- archive_chat.lua - archives a chat of an account, or takes it out of the archive. A chat in no list does not change.
 -- KEYS 1 chat_states:{u}  2 chats:{u}  3 chats_archived:{u}  4 chats_unread:{u}  5 chats_unread_muted:{u}  6 chat_mutes:{u}
 -- ARGV 1 chat  2 newest row, or '' to take it out  3 1 if a text is unread  4 now, ms
 -- Returns 1 | 0 the account has no such chat | -1 it is a request

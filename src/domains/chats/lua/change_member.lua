@@ -8,7 +8,7 @@ local me, action = chat and member(ARGV[2]), ARGV[3]
 if not me or not (is_shown(me) or action == 'start') then return { 'none' } end
 local changed = true
 if action == 'start' then
-  -- No row of a direct chat is hidden, so that any row since then has brought it back.
+  -- No row of a direct chat is hidden: any row after the deletion of the history has put the chat into a list again.
   local unlisted = not is_shown(me) or (me.cleared > 0 and tonumber(chat.recent[1]) <= me.cleared)
   changed = unlisted or me.state == 'R'
   if unlisted then me.placed = ARGV[4] end

@@ -15,7 +15,7 @@ if letter ~= 'T' then return { 'kind' } end
 local by, sent, reply, edited, reactions, text = string.match(row, '^T (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
 local may = by == me.uid or (ARGV[4] == 'delete' and chat.kind == 'group' and me.role ~= 'M')
 if not may then return { 'forbidden' } end
--- The same edit again is one whose reply was lost: its event has to be published.
+-- An edit that is there already, with the same time, is that of an earlier call whose reply was lost: its event has to be published.
 local changed = ARGV[4] == 'delete' or text ~= ARGV[6] or edited == ARGV[5]
 if changed then
   if ARGV[4] == 'delete' then

@@ -1,14 +1,14 @@
 -- chat.lua - the prelude of scripts over a chat.
 -- KEYS 1 chat:{c}  2 chat_members:{c}  3 chat_seen:{c}  4 chat_delivered:{c}  5 chat_texts:{c}  6 chat_sent:{c}  7 chat_authors:{c}
---   8 chat_writers:{c}  9 chat_seen_times:{c}  10… chat_rows:{c}: buckets of 128 rows, the first of which ARGV 1 names
+--   8 chat_writers:{c}  9 chat_seen_times:{c}  10… chat_rows:{c}: buckets of 128 rows, from the script's first bucket on
 -- ARGV 1 the most rows that can be read  2 now, ms; then those of the script, which does not see these two
 -- Returns nothing by itself
 -- A membership is stored as `role order first joined state texts wrote cleared placed by`. A row is stored as its letter, its sender (0 if the account was
 -- deleted) and its time in ms, and: T, a text: the row that it replies to, when it was edited, reactions, text; D, a deleted text: nothing; J, L and X, who
 -- joined, left or was removed; R, whose role it is, role; N, the new name. `recent` has the id and the author (0 for all but texts) of the newest row, the
 -- same of the newest row by somebody else, number and author of the newest text and of the newest text by somebody else, and the id of the newest row that
--- is no text. `MOST_DELIVERED` is the most members of a chat that keeps what was delivered to them. `SPAN` is the time in ms whose positions seen by all are
--- one entry, and `SPANS` the most entries, which are more than a year.
+-- is no text. `MOST_DELIVERED` is the most members of a chat that stores their delivery positions. `SPAN` is the time in ms for which
+-- chat_seen_times has one entry, and `SPANS` the most entries: more than a year.
 local BUCKET, ROWS, MOST_DELIVERED, SPAN, SPANS = 128, 10, 50, 3300000, 9600
 local KEPT, NOW = tonumber(table.remove(ARGV, 1)), tonumber(table.remove(ARGV, 1))
 
@@ -22,9 +22,9 @@ local function fetch()
   for number in string.gmatch(it[8], '%d+') do table.insert(recent, number) end
   local newest, lowest = tonumber(it[2]), tonumber(it[3])
   -- `lowest` is the lowest row that is stored as readable, `oldest` the lowest that can be read now. Rows up to `removed` are deleted, those up to
-  -- `trimmed` were taken by retention. All members have seen the rows up to `seen`: the oldest of these since `since`, or 0. `first_bit` is the row of
-  -- the first bit of the texts. `ends` has the memberships that have ended, for a time also after the publication: row, account, who has ended
-  -- it or 0 for a request, time.
+  -- `trimmed` were made unreadable by retention. All members have seen the rows up to `seen`: the oldest of these since `since`, or 0. `first_bit` is
+  -- the row of the first bit of the texts. `ends` has the memberships that have ended, for a time also after the publication: row, account, who has
+  -- ended it or 0 for a request, time.
   return {
     lowest = lowest, oldest = math.max(lowest, newest - KEPT + 1), days = it[14] or '-', removed = tonumber(it[15] or 0),
     trimmed = tonumber(it[16] or 0), seen = tonumber(it[17] or 0), since = tonumber(it[18] or 0), first_bit = tonumber(it[19] or 0),
@@ -56,7 +56,7 @@ end
 -- Whether the chat exists for a member.
 local function is_shown(m) return m and (m.state == 'A' or m.state == 'R') end
 
--- The other of a direct chat.
+-- The other account of a direct chat.
 local function other_of(chat, uid) return chat.a == uid and chat.b or chat.a end
 
 -- Whether the keys of the rows that are appended were passed.
@@ -65,8 +65,8 @@ local function fits(chat, base, count)
   return first >= base and last - base <= #KEYS - ROWS
 end
 
--- Appends a row; `id` is unique and is the activity, which rises also if the clock of a server is slow: above the chat, its rows, and what its two
--- members have deleted (`floor`). The caller has checked `fits`.
+-- Appends a row; `id` is unique and is the activity, which rises also if the clock of a server is slow: above the ids of the chat and of its rows,
+-- and above the activities at which its two members have deleted their history (`floor`). The caller has checked `fits`.
 local function append(chat, base, id, letter, by, rest)
   local number = chat.newest + 1
   local above = math.max(tonumber(chat.recent[1]), tonumber(string.match(KEYS[1], '{(%d+)}')), chat.floor or 0)
@@ -125,14 +125,14 @@ local function update_shared_positions(chat, is_forced, leaver)
   for _, position in ipairs(redis.call('ZMSCORE', KEYS[3], unpack(uids))) do seen = math.min(seen, tonumber(position or 0)) end
   if seen <= chat.seen then return end
   -- An entry has the end of its span of time, so that no row is trimmed early.
-  local ends = (math.floor(NOW / SPAN) + 1) * SPAN
+  local span_end = (math.floor(NOW / SPAN) + 1) * SPAN
   local last = redis.call('ZRANGE', KEYS[9], 0, 0, 'REV', 'WITHSCORES')
-  if last[1] then ends = math.max(ends, tonumber(last[2])) end
-  redis.call('ZADD', KEYS[9], int(ends), int(seen))
-  if last[1] and tonumber(last[2]) == ends then redis.call('ZREM', KEYS[9], last[1]) end
+  if last[1] then span_end = math.max(span_end, tonumber(last[2])) end
+  redis.call('ZADD', KEYS[9], int(span_end), int(seen))
+  if last[1] and tonumber(last[2]) == span_end then redis.call('ZREM', KEYS[9], last[1]) end
   redis.call('ZREMRANGEBYRANK', KEYS[9], 0, -SPANS - 1)
   chat.seen = seen
-  if chat.since == 0 then chat.since = ends end
+  if chat.since == 0 then chat.since = span_end end
   redis.call('HSET', KEYS[1], 'seen', int(seen), 'since', int(chat.since))
 end
 
@@ -143,7 +143,7 @@ local function record_step(id, number, kept, ttl)
   redis.call('PEXPIRE', KEYS[6], ttl)
 end
 
--- Raises what a member has seen, and what was delivered to it.
+-- Raises the read position and the delivery position of a member.
 local function raise(uid, number)
   redis.call('ZADD', KEYS[3], 'GT', int(number), uid)
   if redis.call('HLEN', KEYS[2]) <= MOST_DELIVERED then redis.call('ZADD', KEYS[4], 'GT', int(number), uid) end
@@ -153,7 +153,7 @@ end
 local function texts_after(chat, m, seen)
   local from = math.max(seen, m.first - 1, chat.oldest - 1) + 1
   if from > chat.newest then return 0 end
-  -- Most members of a group have seen the same.
+  -- Most members of a group have the same read position.
   chat.counts = chat.counts or {}
   if not chat.counts[from] then
     chat.counts[from] = redis.call('BITCOUNT', KEYS[5], bit_of(chat, from), bit_of(chat, chat.newest), 'BIT')
@@ -161,8 +161,8 @@ local function texts_after(chat, m, seen)
   return chat.counts[from]
 end
 
--- Returns the retention fields of a chat: the lowest stored row, the last deleted one, the newest, the days or -, and since when its oldest row is seen by
--- all, or 0.
+-- Returns the retention fields of a chat: the lowest row that is stored as readable, the last deleted row, the newest, the days or -, and since when
+-- its oldest row is seen by all, or 0.
 local function retention_of(chat)
   return table.concat({ int(chat.lowest), int(chat.removed), int(chat.newest), chat.days, int(chat.since) }, ' ')
 end

@@ -1,5 +1,6 @@
--- leave_chat.lua - ends a membership of a group: the member leaves, declines or is removed. After the owner, the admin who joined first follows, else the
--- member who did; those who have not accepted come last. With the last member the chat ends. Once for each id of the first row.
+-- leave_chat.lua - ends a membership of a group: the member leaves, declines or is removed. If the owner leaves, the admin who joined first
+-- becomes the owner, else the member who joined first; members who have not accepted come last. With the last member the chat ends. Once for each id
+-- of the first row.
 -- KEYS those of chat.lua, all of {c}
 -- ARGV 1 first bucket  2 who ends it  3 whose membership  4 now, ms  5 and 6 ids of rows  7 0 the member leaves, 1 it declines its request,
 --   2 another removes it, 3 its account was deleted  8 the most ids of steps  9 their time to live, ms
@@ -32,7 +33,7 @@ local base = tonumber(ARGV[1])
 if not fits(chat, base, 2) then return { 'again', int(chat.newest) } end
 
 chat.sent = math.max(chat.sent, tonumber(ARGV[4]))
--- Published to the account by an event of its own, as it cannot read the row, which retention may delete.
+-- The end is published to the account by an event of its own: the account cannot read the row, and retention may delete the row.
 if ARGV[7] ~= '3' then
   local ended = table.concat({ int(chat.newest + 1), target.uid, target.state == 'A' and me.uid or '0', int(chat.sent) }, ' ')
   local _, commas = string.gsub(chat.ends, ',', '')

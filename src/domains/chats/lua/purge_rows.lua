@@ -1,4 +1,4 @@
--- purge_rows.lua - removes what a deleted account leaves in a bucket of rows: its texts, and its name in other rows.
+-- purge_rows.lua - removes what a deleted account leaves in a bucket of rows: its texts, and its id in other rows.
 -- KEYS the first ten of chat.lua, all of {c}
 -- ARGV 1 bucket  2 account
 -- Returns number and reactions of texts by others with reactions, and the numbers of deleted texts

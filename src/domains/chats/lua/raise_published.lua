@@ -1,4 +1,4 @@
--- raise_published.lua - stores up to which row all events of a chat were published. It only rises. Older memberships that have ended up to there are removed.
+-- raise_published.lua - raises the row up to which all events of a chat were published, and removes memberships that have ended up to that row.
 -- KEYS 1 chat:{c}
 -- ARGV 1 row  2 memberships that have ended since this time are kept, ms
 -- Returns 1 | 0 no such chat

@@ -10,7 +10,7 @@ if not is_shown(me) then return false end
 local seen = tonumber(redis.call('ZSCORE', KEYS[3], me.uid) or 0)
 local count = texts_after(chat, me, seen)
 local delivered = tonumber(redis.call('ZSCORE', KEYS[4], me.uid) or 0)
--- Rows past the most are taken, too, though they are not deleted yet.
+-- Rows beyond the maximum number are unreadable, too, though they are not deleted yet.
 local taken = chat.oldest > chat.lowest and chat.oldest - 1 or chat.trimmed
 local other = chat.kind == 'direct' and other_of(chat, me.uid) or '0'
 return {

@@ -1,9 +1,9 @@
 -- send_text.lua - appends a text, once for each id. Activates the membership of the sender, and makes a new direct chat visible to the peer.
 -- KEYS those of chat.lua, all of {c}
--- ARGV 1 first bucket  2 id of the step  3 sender  4 now, ms  5 the row that it replies to, or 0  6 state of the other if this is the first text to it, or ''
---   7 the most texts before acceptance  8 the most ids of steps  9 their time to live, ms  10 activity  11 text
+-- ARGV 1 first bucket  2 id of the step  3 sender  4 now, ms  5 the row that it replies to, or 0  6 state that the other account
+--   gets with the first text, or ''  7 the most texts before acceptance  8 the most ids of steps  9 their time to live, ms  10 activity  11 text
 -- Returns the chat snapshot of chat.lua after `ok` and the number of the row | {again} the rows need other keys | {none} no such chat or member | {limit} too
---   many texts before acceptance | {reply} no such message to reply to | {undecided} the state of the other must be decided
+--   many texts before acceptance | {reply} no such message to reply to | {undecided} the state of the other account is missing
 local chat = fetch()
 local me = chat and member(ARGV[3])
 if not is_shown(me) then return { 'none' } end

@@ -6,7 +6,7 @@
 --   12 newest row that is not hidden, or 0  13 newest row, or 0 if no row is to be considered  14 its number
 -- Returns {1, chats to decline…} | {0} stale version | {2} stale version, but the activity was raised: settle the chat again | {-1} no such account
 -- The state of a chat is `version list activity archived-at considered`: I inbox, A archive, Q requests, - none; the newest row when it was archived; the
--- newest row that was considered: what was hidden then is no activity when the block has ended.
+-- newest row that was considered: a row that was hidden then is no activity when the block has ended.
 if redis.call('EXISTS', KEYS[9]) == 0 then return { -1 } end
 local chat, version = ARGV[1], tonumber(ARGV[2])
 local row, newest = tonumber(ARGV[12]), tonumber(ARGV[13])

@@ -2,7 +2,8 @@
 -- long enough ago. They are deleted after that.
 -- KEYS the first nine of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 the days for which rows stay that all have seen, if the chat has none of its own, or -
--- Returns {the retention fields of chat.lua, 1 if rows were taken that not all members have seen, else 0} | {} no such chat
+-- Returns {the retention fields of chat.lua, 1 if lists must be settled, since rows are unreadable that not all members have seen, else 0} |
+--   {} no such chat
 local chat = fetch()
 if not chat then return {} end
 local days, lowest, since = chat.days, chat.oldest, chat.since
@@ -22,7 +23,7 @@ elseif days ~= '-' then
     redis.call('ZREMRANGEBYSCORE', KEYS[9], '-inf', int(before))
   end
 end
--- The lists are settled once for rows that were taken, also if the process ends before it has enqueued that.
+-- The lists are settled once for rows that were made unreadable, also if the process ends before it has enqueued that.
 local takes_unseen = lowest - 1 > chat.seen and lowest > chat.removed + 1
 local is_unsettled = takes_unseen and (lowest > chat.lowest or chat.version > chat.settled)
 if lowest > chat.lowest or since ~= chat.since then

@@ -40,7 +40,7 @@ pub enum MemberState {
     Request,
     /// The member has declined a direct chat, and may begin it later.
     Declined,
-    /// The other has begun a direct chat and written nothing: for this member it does not exist.
+    /// The other account has begun a direct chat and written nothing: for this member the chat does not exist.
     Unstarted,
 }
 
@@ -80,9 +80,9 @@ pub struct Member {
     pub joined_id: u64,
     /// The state.
     pub state: MemberState,
-    /// The number of texts that the member has written before the other of a direct chat has accepted it.
+    /// The number of texts that the member has written before the other account of a direct chat has accepted the chat.
     pub texts_before_acceptance: u64,
-    /// The member's newest text; 0 for none.
+    /// The number of the member's newest text; 0 for none.
     pub newest_text: u64,
     /// The activity above which the chat is in the lists, after the member has deleted the history; 0 if it is listed in any case.
     pub cleared_activity: u64,

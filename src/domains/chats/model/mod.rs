@@ -26,11 +26,11 @@ pub const MAX_REQUESTS: usize = 500;
 pub const MAX_EMOJI: usize = 12;
 /// Maximum number of members of a chat that shows its members which messages were delivered to others.
 pub const MAX_DELIVERED_SHOWN: usize = 50;
-/// Maximum number of texts that a direct chat can have before the other has accepted it.
+/// Maximum number of texts that a member of a direct chat can send before the other account has accepted the chat.
 pub(super) const TEXTS_BEFORE_ACCEPTANCE: usize = 3;
 /// Number of rows in a bucket, which is one HASH.
 pub(super) const BUCKET: u64 = 128;
-/// Maximum number of ids of appended rows that a chat stores, so that a repeated step appends nothing again.
+/// Maximum number of ids of steps that a chat stores, so that a repeated step appends nothing again.
 pub(super) const MAX_STEP_IDS: usize = 1_000;
 /// The time to live of the stored ids after the last one.
 pub(super) const STEP_IDS_TTL: Millis = DAY;
@@ -174,13 +174,13 @@ pub struct ChatView {
     pub seen: u64,
     /// The position up to which rows were delivered to the viewer; at least `seen`.
     pub delivered: u64,
-    /// Texts above `seen` that the viewer can read and that are not deleted, those of blocked accounts included.
+    /// The number of texts above `seen` that the viewer can read and that are not deleted, those of blocked accounts included.
     pub texts_above: u64,
     /// The other account of a direct chat and its membership; `None` if the account was deleted, and for a group.
     pub peer: Option<(UserId, Member)>,
     /// The end of the viewer's mute, in ms; `None` without one.
     pub muted_until: Option<Millis>,
-    /// The viewer's list that has it.
+    /// The viewer's list that has the chat.
     pub list: ChatList,
 }
 
@@ -205,7 +205,7 @@ impl ChatView {
         self.peer.as_ref().map(|(id, _)| *id)
     }
 
-    /// Whether the other's account was deleted, in a direct chat.
+    /// Whether it is a direct chat whose other account was deleted.
     pub fn has_lost_peer(&self) -> bool {
         self.kind == ChatKind::Direct && self.peer.is_none()
     }

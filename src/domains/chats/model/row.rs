@@ -42,7 +42,7 @@ pub struct ChatRow {
     pub edited_at: Option<Millis>,
     /// Whether the text was deleted.
     pub is_deleted: bool,
-    /// The emoji of its reactions with their numbers, in the order in which each first came.
+    /// Its reactions by emoji: the emoji and the number of reactions, in the order of the first reaction with each emoji.
     pub reactions: Vec<(String, u64)>,
     /// The text, or the new name.
     pub text: String,

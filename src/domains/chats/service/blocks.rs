@@ -13,11 +13,11 @@ use crate::platform::journal::service as journal;
 
 /// Chats that are looked up in one pipeline.
 const PART: usize = 500;
-/// Groups that are settled at once; the workers settle the others.
+/// Maximum number of groups that [`settle_block`] settles itself; the workers settle the others.
 const AT_ONCE: usize = 50;
 
-/// Makes unread marks and requests agree with the blocks between two accounts: requests that came from a blocked account are declined, nothing of a direct
-/// chat is unread, and in groups no text of the other. The requests, the pair, and a lookup of each account's chats.
+/// Makes unread marks and requests agree with the blocks between two accounts: requests that came from a blocked account are declined; nothing of the
+/// direct chat is unread, and in groups no text of the other account is. Reads the requests, the pair, and the chats of each account.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

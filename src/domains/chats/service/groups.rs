@@ -36,8 +36,8 @@ pub struct NewGroup {
     pub idempotency_key: Option<String>,
 }
 
-/// Creates a group whose owner is the viewer. A charge, the accounts with their relations and settings, the journal, the commit and the viewer's lists;
-/// those of the others follow in the background. Two more scripts with an idempotency key.
+/// Creates a group whose owner is the viewer. Two charges, the accounts with their relations and settings, the journal, the commit, a script that
+/// reads the group, and the viewer's lists; the lists of the others follow in the background. Two more scripts with an idempotency key.
 ///
 /// # Errors
 /// `INVALID_NAME`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; an error for each account that cannot be added: `NOT_FOUND`, `FORBIDDEN`, `LIMIT_REACHED`;
@@ -71,7 +71,7 @@ pub async fn create_group(app: &App, loaders: &Loaders, viewer: UserId, new: New
 /// Creates a group, once for each id.
 async fn create_once(app: &App, loaders: &Loaders, (id, viewer): (u64, UserId), name: &str, new: &NewGroup) -> Outcome<ChatId> {
     let id = ChatId(id);
-    let invited = invite(loaders, viewer, &new.users, true).await?;
+    let invited = check_accounts(loaders, viewer, &new.users, true).await?;
     invitations::check_chat_limit(loaders, viewer).await?;
     charge(app, Limit::Chats, viewer).await?;
     charge_many(app, Limit::ChatMembers, viewer, invited.len()).await?;
@@ -96,8 +96,8 @@ async fn create_once(app: &App, loaders: &Loaders, (id, viewer): (u64, UserId), 
     Ok(id)
 }
 
-/// The accounts that can be added, each once and without the viewer, with the states that they get.
-async fn invite(
+/// Checks that accounts can be added. Returns each once and without the viewer, with the state that it gets.
+async fn check_accounts(
     loaders: &Loaders,
     viewer: UserId,
     global_ids: &[String],
@@ -154,7 +154,7 @@ pub async fn add_members(app: &App, loaders: &Loaders, viewer: UserId, chat: &st
     let is_new = |id: &&String| UserId::from_global(id).is_none_or(|id| !present.contains(&id));
     // The paths of errors count all accounts of the input.
     let invited = if global_ids.iter().any(|id| is_new(&id)) {
-        invite_new(loaders, viewer, global_ids, &present).await?
+        check_new_accounts(loaders, viewer, global_ids, &present).await?
     } else {
         Vec::new()
     };
@@ -174,8 +174,8 @@ pub async fn add_members(app: &App, loaders: &Loaders, viewer: UserId, chat: &st
     complete(app, lease, chat, step, requests).await
 }
 
-/// Checks accounts as [`invite`], without those that are members already.
-async fn invite_new(
+/// Checks accounts as [`check_accounts`], without those that are members already.
+async fn check_new_accounts(
     loaders: &Loaders,
     viewer: UserId,
     global_ids: &[String],
@@ -184,7 +184,7 @@ async fn invite_new(
     let own_id = viewer.global();
     let is_present = |id: &String| UserId::from_global(id).is_some_and(|id| present.contains(&id));
     let ids: Vec<String> = global_ids.iter().map(|id| if is_present(id) { own_id.clone() } else { id.clone() }).collect();
-    invite(loaders, viewer, &ids, false).await
+    check_accounts(loaders, viewer, &ids, false).await
 }
 
 fn refuse_role(kind: ChatKind, role: ChatRole) -> Outcome<()> {
@@ -212,8 +212,8 @@ async fn complete(app: &App, lease: EntryLease, chat: ChatId, step: ChatChangeRe
     }
 }
 
-/// Leaves a group. After the owner has left, an admin or a member is the owner; with the last member the group ends. A charge, the chat, the journal, the
-/// commit and the lists.
+/// Leaves a group. If the owner leaves, an admin or a member becomes the owner; with the last member the group ends. A charge, the chat, the journal,
+/// the commit and the lists.
 ///
 /// # Errors
 /// `NOT_FOUND` for the chat; `FORBIDDEN` in a direct chat; `RATE_LIMITED`.

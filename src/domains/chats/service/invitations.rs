@@ -10,9 +10,9 @@ use futures_util::try_join;
 /// Whether an account receives a new chat, and in which state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InvitationResult {
-    /// The account has it, in this state.
+    /// The account receives the chat, in this state.
     Accepted(MemberState),
-    /// The account does not accept it.
+    /// The account does not accept the chat.
     Refused,
     /// The account has the maximum number of chats.
     LimitReached,

@@ -43,8 +43,8 @@ pub async fn find_message(loaders: &Loaders, id: Option<ChatMessageId>) -> Resul
 }
 
 /// Rows of a chat as the viewer sees them, in the order of `ids`; `None` for those that are not kept. The caller has checked that the viewer can read
-/// them. A pipeline for the rows, none for the newest row alone; one for the accounts of the senders and of the viewer; in groups, for a viewer with
-/// blocks, the relations with the senders.
+/// them. A pipeline for the rows, unless the newest row alone is requested, which is in the chat; a pipeline for the accounts of the senders and of
+/// the viewer; in groups, for a viewer with blocks, the relations with the senders.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -25,7 +25,7 @@ pub struct PendingChat {
     pub view: Arc<ChatView>,
     /// Its unread texts, the oldest first.
     pub messages: Vec<ShownMessage>,
-    /// Whether there are more.
+    /// Whether there are more unread texts.
     pub has_more: bool,
 }
 
@@ -34,8 +34,9 @@ pub const fn pending_id(viewer: UserId) -> ListId {
     ListId { kind: b'N', owner: viewer.0 }
 }
 
-/// A page of the chats of the inbox with unread texts, muted ones too, by latest activity, each with the oldest of these texts. One read of rows, one batch of
-/// chats, one of the numbers of texts and one of rows.
+/// A page of the chats of the inbox with unread texts, muted ones too, by latest activity, each with the oldest of these texts. One read of the list,
+/// one batch of chats, one of the numbers of texts and one of the texts; for a viewer with blocks also the relations with senders, and the texts that
+/// blocks hide.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments, `perChat` outside 1 to 100, and more than 1,000 messages.
@@ -83,7 +84,7 @@ async fn unread_texts(app: &App, loaders: &Loaders, view: &ChatView, most: usize
         let of_hidden = store::writers::texts_of(app.db(), &hidden.iter().map(range).collect::<Vec<_>>()).await?;
         let of_hidden: HashSet<u64> = of_hidden.into_iter().collect();
         let numbers: Vec<u64> = numbers.iter().copied().filter(|number| !of_hidden.contains(number)).collect();
-        // One more than is shown: it means that there are more.
+        // One text more than is shown, to see whether there are more.
         for numbers in numbers.chunks(most + 1) {
             let ids = numbers.iter().map(|sequence| ChatMessageId { chat: view.id, sequence: *sequence }).collect();
             let shown = show(loaders, view, ids).await?.into_iter().flatten();

@@ -56,7 +56,7 @@ async fn publish_all(app: &App, chat: ChatId, rows: &UnpublishedRows, events: &[
     publish(app, chat, events).await
 }
 
-/// Publishes events of a chat. One script; nothing for none.
+/// Publishes events of a chat. One script; no round trip if `changes` is empty.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -86,7 +86,8 @@ pub(super) async fn publish_rows(app: &App, chat: ChatId, rows: &UnpublishedRows
     Err(Error::Overloaded)
 }
 
-/// Publishes the rows of a chat that were not published; with `is_restarted`, also those whose events a node may have lost. One command if all were.
+/// Publishes the rows of a chat that were not published; with `is_restarted`, also those whose events a node may have lost. One command if
+/// all rows were published.
 ///
 /// # Errors
 /// As [`publish_rows`].
@@ -127,8 +128,9 @@ impl UnpublishedPositions {
     }
 }
 
-/// Publishes in the background that a member has seen more of chats (`has_seen`), or that more was delivered to it: for each chat at most once a second,
-/// with the positions at delivery. Two pipelines, however many chats.
+/// Publishes in the background that the read position of a member (`has_seen`) or its delivery position has changed in chats: at most one event per
+/// chat and second. The event does not contain the positions: they are read when the event is delivered to a subscriber. Two pipelines for each
+/// attempt, for any number of chats.
 pub(super) fn publish_positions(app: &App, chats: &[ChatId], member: UserId, has_seen: bool) {
     let unpublished = app.extension::<UnpublishedPositions>();
     let mut rest: Vec<ChatId> = chats.iter().copied().filter(|chat| unpublished.add((*chat, member), has_seen)).collect();

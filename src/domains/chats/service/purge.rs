@@ -15,13 +15,13 @@ use futures_util::future::try_join_all;
 
 /// Buckets of rows that one pass processes, over all chats.
 const BUCKETS: u64 = 6;
-/// Groups that are left at once.
+/// Number of chats from which the account is removed concurrently.
 const AT_ONCE: usize = 8;
 /// Texts that one script stops counting as unread.
 const TEXTS: u64 = 1_000;
 
 /// Removes a deleted account from its chats. In groups that it owned another member becomes the owner. Its texts no longer count as unread. Its
-/// rows are left to [`purge`]. For each chat, five round trips and a script for every thousand texts.
+/// rows are left to [`purge`]. For each direct chat some four round trips, for each group some eight and a script for every thousand texts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

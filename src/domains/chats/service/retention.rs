@@ -13,7 +13,7 @@ use crate::platform::events::ChatEvent;
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 
-/// Rows of a chat that one pass deletes.
+/// Maximum number of rows of a chat that one pass deletes.
 const ROWS: u64 = 1_000;
 /// Maximum number of chats of each range of each part of a schedule that one sweep trims.
 const CHATS: usize = 20;
@@ -92,7 +92,7 @@ async fn trim(app: &App, due: DueChat, limits: RetentionLimits) -> Result<(), Er
     // Before the entry that has found the chat changes: one of both entries remains if the process ends here.
     store::schedule(app.db(), chat, &after).await?;
     store::reschedule(app.db(), due, after.score(due.schedule)).await?;
-    // A change since the chat was read has found the entry that was there before.
+    // A change since the chat was read may have found the old entry, and have left it as it was. So the chat is read again.
     match store::trim(ChatDb::of(app), chat, limits.days).await? {
         Some((now, _)) => store::schedule(app.db(), chat, &now).await,
         None => store::unschedule(app.db(), chat).await,

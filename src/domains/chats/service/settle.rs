@@ -118,7 +118,7 @@ struct HiddenTexts {
     by_member: HashMap<UserId, (HashSet<UserId>, u64)>,
     /// Members that block the account from which their request came.
     declining: Vec<UserId>,
-    /// The newest rows: id, number and author. Empty if the two rows in the record of the chat suffice.
+    /// The newest rows: id of the step, number and author. Empty if the two rows in the record of the chat suffice.
     rows: Vec<(u64, u64, u64)>,
     /// Whether nothing of a direct chat is unread: a block exists, or the other account was deleted.
     is_blocked: bool,
@@ -353,7 +353,8 @@ async fn purge_ended(
     Ok(None)
 }
 
-/// The events of a change, without those for accounts that do not have the chat: the change may not have been made. A script if there are any for accounts.
+/// The events of a change, without those for accounts that do not have the chat: the change may not have been made. A script if there are events for
+/// accounts.
 async fn shown_events(app: &App, chat: ChatId, events: &[ChatEvent]) -> Result<Vec<ChatEvent>, Error> {
     let account = |event: &ChatEvent| if let ChatEvent::Changed(account) = event { Some(*account) } else { None };
     let accounts: Vec<UserId> = events.iter().filter_map(account).collect();

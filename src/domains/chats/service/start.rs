@@ -16,9 +16,9 @@ use crate::platform::events::ChatEvent;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{EntryLease, Task};
 
-/// Begins the chat of the viewer with another account, or finds it. The pair decides which chat they have, so that any number of requests at once give
-/// one. A lookup of the account and of the pair, a charge, the journal, a script and the lists; for a new chat also the settings, two more scripts and a
-/// read.
+/// Begins the chat of the viewer with another account, or finds it. The pair decides which chat they have, so that any number of requests at once
+/// create one chat. A lookup of the account and of the pair, a charge, the journal, a script and the lists; for a new chat also the settings, two
+/// more scripts and a read.
 ///
 /// # Errors
 /// `INVALID_INPUT` with oneself; `NOT_FOUND` for an account that the viewer cannot discover; if there is no chat, `FORBIDDEN`
@@ -36,7 +36,7 @@ pub async fn start_direct(app: &App, loaders: &Loaders, viewer: UserId, other: &
         return begin(app, loaders, viewer, chat, (low, high), lease).await;
     }
     relations::refuse_blocked(loaders, other).await?;
-    invite(loaders, other).await?;
+    check_invitation(loaders, other).await?;
     invitations::check_chat_limit(loaders, viewer).await?;
     charge(app, Limit::Chats, viewer).await?;
     let id = ChatId(app.next_id().await?);
@@ -55,7 +55,7 @@ pub async fn start_direct(app: &App, loaders: &Loaders, viewer: UserId, other: &
 }
 
 /// Checks whether the viewer may begin a chat with another account.
-async fn invite(loaders: &Loaders, other: UserId) -> Outcome<()> {
+async fn check_invitation(loaders: &Loaders, other: UserId) -> Outcome<()> {
     match invitations::check_invitations(loaders, &[other]).await?.pop() {
         Some(InvitationResult::Accepted(_) | InvitationResult::LimitReached) => Ok(()),
         Some(InvitationResult::Refused) | None => {

@@ -71,7 +71,8 @@ pub(in super::super) async fn raise_published(db: &Db, chat: ChatId, row: u64, n
     db.call_untracked(vec![Call::new(&RAISE_PUBLISHED, [keys::chat(chat)]).arg(row).arg(before)]).await.map(drop)
 }
 
-/// The members of chats, in their order; none for a chat that does not exist, and none whose stored form is invalid. One pipeline.
+/// The members of chats, in the order of the chats, without members whose stored form is invalid. No members for a chat that does not exist. One
+/// pipeline.
 pub(in super::super) async fn members(db: &Db, chats: &[ChatId]) -> Result<Vec<Vec<(UserId, Member)>>, Error> {
     let commands = chats.iter().map(|chat| cmd("HGETALL").arg(keys::members(*chat)).take()).collect();
     let mut found = Vec::with_capacity(chats.len());
@@ -93,7 +94,7 @@ pub(in super::super) async fn members(db: &Db, chats: &[ChatId]) -> Result<Vec<V
     Ok(found)
 }
 
-/// Whether an account is a member of chats, in their order. One pipeline; nothing for none.
+/// Whether an account is a member of chats, in their order. One pipeline; no round trip if `chats` is empty.
 pub(in super::super) async fn are_memberships(db: &Db, user: UserId, chats: &[ChatId]) -> Result<Vec<bool>, Error> {
     let member = |chat: &ChatId| cmd("HEXISTS").arg(keys::members(*chat)).arg(user.0).take();
     // A key that cannot be read counts as no membership: otherwise the subscription would wait for it.

@@ -20,7 +20,7 @@ static END_MUTES: Script = Script::allow_oom(include_str!("../lua/end_mutes.lua"
 static CLAIM_PAIR: Script = Script::new(include_str!("../lua/claim_pair.lua"));
 static SET_SETTINGS: Script = Script::new(include_str!("../lua/set_settings.lua"));
 
-/// Ended mutes that one count reads: all of an account. They are removed after it.
+/// Maximum number of ended mutes that one count reads: all mutes of an account. They are removed after the count.
 const ENDED_MUTES: usize = MAX_CHATS;
 
 /// The state of a chat that is written to the chat lists of one account.
@@ -38,7 +38,7 @@ pub(in super::super) struct ChatListUpdate {
     pub(in super::super) activity: u64,
     /// The id of the newest row that is not hidden from the account, which is activity if it is newer than the considered rows; 0 for none.
     pub(in super::super) visible: u64,
-    /// The id and the number of the newest row, up to which rows are considered; 0 if none is.
+    /// The id and the number of the newest row, up to which rows are considered; 0 if no row is considered.
     pub(in super::super) considered: (u64, u64),
     /// Whether a text is unread.
     pub(in super::super) is_unread: bool,
@@ -72,7 +72,7 @@ pub(in super::super) enum SettleResult {
     NoAccount,
 }
 
-/// Updates the lists of accounts. One pipeline with a script for each update; nothing for none.
+/// Updates the lists of accounts. One pipeline with a script for each update; no round trip if `updates` is empty.
 pub(in super::super) async fn settle(db: &Db, updates: &[ChatListUpdate], now: Millis) -> Result<Vec<SettleResult>, Error> {
     settle_and_schedule(db, updates, now, None).await
 }
@@ -218,7 +218,7 @@ pub(in super::super) async fn unread(db: &Db, user: UserId, windows: &[Window]) 
     ranges::read(db, &keys::unread(user), windows).await
 }
 
-/// The numbers of chats of accounts, and their settings, in their order. One pipeline; nothing for none.
+/// How many chats accounts have, and their chat settings, in the order of `users`. One pipeline; no round trip if `users` is empty.
 pub(in super::super) async fn counts_and_settings(db: &Db, users: &[UserId]) -> Result<Vec<(u64, ChatSettings)>, Error> {
     let commands = users.iter().flat_map(|user| {
         [cmd("HLEN").arg(keys::states(*user)).take(), cmd("HMGET").arg(keys::settings(*user)).arg(&["who", "seen"]).take()]
@@ -300,7 +300,7 @@ pub(in super::super) async fn former_chats(db: &Db, user: UserId, most: usize) -
     Ok(ids.into_iter().map(ChatId).collect())
 }
 
-/// Removes chats from the keys of a deleted account; without any, deletes all of these keys. One pipeline.
+/// Removes chats from the keys of a deleted account; deletes these keys if `chats` is empty. One pipeline.
 pub(in super::super) async fn purge(db: &Db, user: UserId, chats: &[ChatId]) -> Result<(), Error> {
     let sets = [
         keys::inbox(user),

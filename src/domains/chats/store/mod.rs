@@ -61,7 +61,7 @@ pub(super) struct MemberSnapshot {
     pub(super) user: UserId,
     /// Its membership; `None` if it is no member.
     pub(super) member: Option<Member>,
-    /// Texts above what it has seen, those of blocked accounts included.
+    /// The number of texts above `seen`, those of blocked accounts included.
     pub(super) texts_above: u64,
     /// The position up to which it has seen rows.
     pub(super) seen: u64,
@@ -230,7 +230,7 @@ pub(super) async fn create(db: &Db, id: ChatId, new: &NewChat<'_>) -> Result<(),
 
 /// A text that is sent.
 pub(super) struct NewText<'a> {
-    /// The id of the step: with the same one, nothing is appended again.
+    /// The id of the step: a repeated step with the same id appends nothing.
     pub(super) id: u64,
     /// The id of the row, which is the activity of the chat: a new id, also if the step is repeated.
     pub(super) activity: u64,
@@ -390,7 +390,7 @@ pub(super) async fn change_member(
     parse(&reply)
 }
 
-/// Edits a text, or deletes it without a new text: the commit. The number is 1 if the text was changed. One script.
+/// Edits a text, or deletes it if `text` is `None`: the commit. The number is 1 if the text was changed. One script.
 pub(super) async fn change_text(
     db: ChatDb<'_>,
     chat: ChatId,
@@ -405,8 +405,8 @@ pub(super) async fn change_text(
     parse(&db.call::<Vec<String>>(call).await?)
 }
 
-/// Adds or removes a reaction; without an emoji, removes all of an account. `id` is unique. Returns `false` only for a reaction that existed before.
-/// One script.
+/// Adds or removes a reaction of an account to a text; without an emoji, removes all of its reactions to the text. `id` is unique. Returns `false`
+/// only for a reaction that existed before. One script.
 pub(super) async fn react(
     db: ChatDb<'_>,
     chat: ChatId,
@@ -443,13 +443,13 @@ pub(super) async fn read_states(
     parse(&db.call::<Vec<String>>(call).await?)
 }
 
-/// Raises the version of chats above a floor, also if lists agree with it. One pipeline of scripts; nothing for none.
+/// Raises the version of chats above a floor, also if lists agree with it. One pipeline of scripts; no round trip if `chats` is empty.
 pub(super) async fn raise_versions(db: ChatDb<'_>, chats: &[ChatId], floor: u64) -> Result<(), Error> {
     let raise = |chat: &ChatId| db.script(&READ_MEMBERS, *chat, Vec::new(), 0).arg(floor).arg(0).arg(0);
     db.call_many(chats.iter().map(raise).collect()).await.map(drop)
 }
 
-/// Reads the states of members above an account, in ascending order. One script, which reads at most `most` of them.
+/// Reads the states of at most `most` members whose ids are above that of an account, in ascending order. One script.
 pub(super) async fn read_states_above(db: ChatDb<'_>, chat: ChatId, above: u64, most: usize) -> Result<ChatChangeResult, Error> {
     let call = db.script(&READ_MEMBERS, chat, Vec::new(), 0).arg("").arg(above).arg(most);
     parse(&db.call::<Vec<String>>(call).await?)

@@ -19,7 +19,8 @@ pub(in super::super) async fn purge_texts(db: ChatDb<'_>, chat: ChatId, user: Us
     db.call(db.script(&PURGE_TEXTS, chat, Vec::new(), 0).arg(user.0).arg(most)).await
 }
 
-/// Removes a deleted account from a bucket of rows. Returns the numbers of the texts by others with a reaction of it. A script and two pipelines.
+/// Removes a deleted account from a bucket of rows. Returns the numbers of the texts by others to which the account has reacted. A
+/// script and two pipelines.
 pub(in super::super) async fn purge_rows(db: ChatDb<'_>, chat: ChatId, bucket: u64, user: UserId) -> Result<Vec<u64>, Error> {
     let call = db.script(&PURGE_ROWS, chat, vec![keys::rows(chat, bucket)], bucket).arg(user.0);
     let (with_reactions, deleted): (Vec<String>, Vec<u64>) = db.call(call).await?;
@@ -47,9 +48,9 @@ pub(in super::super) async fn purge_rows(db: ChatDb<'_>, chat: ChatId, bucket: u
 pub(in super::super) enum PurgeMemberResult {
     /// The other account of a direct chat remains.
     Peer(UserId),
-    /// Nothing more is to do.
+    /// The chat is a group, or does not exist any more.
     Done,
-    /// The chat has ended.
+    /// The direct chat has ended with this account.
     Gone,
 }
 

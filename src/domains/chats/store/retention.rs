@@ -39,8 +39,8 @@ pub(in super::super) async fn set_days(
     Ok(parse(&reply)?.map(|(_, chat)| Some(chat)))
 }
 
-/// Makes rows unreadable that are not kept; `days` is the setting of the server. Returns the retention fields after that, and whether it has made
-/// rows unreadable that not all members have seen; `None` if there is no such chat. One script.
+/// Makes rows unreadable that are not kept; `days` is the setting of the server. Returns the retention fields after that, and whether lists must
+/// be settled, since rows are unreadable that not all members have seen; `None` if there is no such chat. One script.
 pub(in super::super) async fn trim(
     db: ChatDb<'_>,
     chat: ChatId,
@@ -54,7 +54,8 @@ pub(in super::super) async fn trim(
 }
 
 /// Deletes rows that cannot be read any more, at most `most`, the lowest first. Returns the number of the last deleted row; if another process
-/// deletes rows of the chat as well, the number before this call. One pipeline with a script for each bucket; nothing for no rows.
+/// deletes rows of the chat as well, the number before this call. One pipeline with a script for each bucket; no round trip if there are
+/// no such rows.
 pub(in super::super) async fn remove(db: ChatDb<'_>, chat: ChatId, state: &ChatRetentionState, most: u64) -> Result<u64, Error> {
     let (first, last) = (state.removed + 1, (state.lowest.saturating_sub(1)).min(state.removed + most));
     if last < first {
@@ -136,7 +137,7 @@ pub(in super::super) async fn find_due(
 }
 
 /// Puts a chat into the schedules by which [`find_due`] finds it, unless it is there at an earlier time, or with a larger size. One pipeline of
-/// scripts; nothing for none.
+/// scripts; no round trip if the chat belongs in no schedule.
 pub(in super::super) async fn schedule(db: &Db, chat: ChatId, state: &ChatRetentionState) -> Result<(), Error> {
     db.call_many(schedule_calls(chat, state)).await.map(drop)
 }

@@ -15,7 +15,7 @@ static READ_CHAT: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/read
 static READ_TEXTS: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/read_texts.lua"));
 static READ_MARKS: Script = Script::new(include_str!("../lua/read_marks.lua"));
 
-/// Bytes of a bitmap that one command reads.
+/// Maximum number of bytes of a bitmap that one command reads.
 const BITMAP_PART: u64 = 4_096;
 
 /// Chats as `viewer` has them, in their order; `None` for those that do not exist for the viewer. One pipeline of scripts that only read.
@@ -126,7 +126,7 @@ pub(in super::super) async fn texts_in(db: ChatDb<'_>, ranges: &[RowRange]) -> R
     ranges.iter().zip(replies).map(texts).collect()
 }
 
-/// A reaction of an account: of a message, with an emoji.
+/// Identifies the reaction of a known account: the message and the emoji.
 pub(in super::super) type ReactionKey = (ChatMessageId, String);
 
 /// Whether an account has reacted, in the order of `ids`. One pipeline.

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 static READ_AUTHORS: Script = Script::new(include_str!("../lua/read_authors.lua"));
 
-/// The accounts with texts in groups, in the order of the groups; none for no such group. One pipeline.
+/// The accounts with texts in groups, in the order of the groups; no accounts for a group that does not exist. One pipeline.
 pub(in super::super) async fn writers(db: &Db, chats: &[ChatId]) -> Result<Vec<Vec<UserId>>, Error> {
     let commands = chats.iter().map(|chat| cmd("HKEYS").arg(keys::writers(*chat)).take()).collect();
     let ids = |reply| Ok(decode::value::<Vec<u64>>(reply)?.into_iter().map(UserId).collect());
@@ -47,13 +47,14 @@ impl AuthorRange {
     }
 }
 
-/// How many texts authors have in ranges of rows, in the order of the ranges. One pipeline; nothing for none.
+/// How many texts authors have in ranges of rows, in the order of the ranges. One pipeline; no round trip if `ranges` is empty.
 pub(in super::super) async fn count_texts_of(db: &Db, ranges: &[AuthorRange]) -> Result<Vec<u64>, Error> {
     let commands = ranges.iter().map(|range| range.command("ZLEXCOUNT")).collect();
     db.read_many(commands).await?.into_iter().map(decode::value).collect()
 }
 
-/// The sequence numbers of the texts of authors in ranges of rows: at most as many as the ranges have rows. One pipeline; nothing for none.
+/// The sequence numbers of the texts of authors in ranges of rows: at most as many as the ranges have rows. One pipeline; no round trip if `ranges`
+/// is empty.
 pub(in super::super) async fn texts_of(db: &Db, ranges: &[AuthorRange]) -> Result<Vec<u64>, Error> {
     let commands = ranges.iter().map(|range| range.command("ZRANGE").arg("BYLEX").take()).collect();
     let mut numbers = Vec::new();
@@ -66,7 +67,8 @@ pub(in super::super) async fn texts_of(db: &Db, ranges: &[AuthorRange]) -> Resul
     Ok(numbers)
 }
 
-/// The newest rows of a group whose ids are stored: id, number and author, which is 0 for all but texts. One script, which reads at most 256 rows.
+/// The newest rows of a group whose steps are stored: id of the step, number and author, which is 0 for all but texts. One script, which reads at
+/// most 256 rows.
 pub(in super::super) async fn newest_authors(db: &Db, chat: ChatId, newest: u64) -> Result<Vec<(u64, u64, u64)>, Error> {
     let base = (newest / BUCKET).saturating_sub(2);
     let buckets = (base..=newest / BUCKET).map(|bucket| keys::rows(chat, bucket));

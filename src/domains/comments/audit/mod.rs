@@ -28,8 +28,8 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Checks comments, votes, the orders and logs of threads, and authors' indexes. Holds one thread at a time in memory, some 200 bytes a
-/// comment.
+/// Checks comments, votes, the orders and logs of threads, and authors' indexes. Holds one thread at a time in memory, with the
+/// texts of its comments.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -99,7 +99,7 @@ async fn check_statuses(
     Ok(status_records)
 }
 
-/// A status without a thread counts no comments. A status with one is checked with its thread.
+/// A status without a thread counts no comments. A status with a thread is checked with the thread.
 async fn check_uncommented(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let ids: Vec<StatusId> = entries.iter().filter_map(|entry| status_of_key(&entry.key)).collect();
     let counts = reader.query(ids.iter().copied(), |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
@@ -113,7 +113,7 @@ async fn check_uncommented(reader: &AuditReader, entries: &[KeyInfo], found: &mu
     Ok(())
 }
 
-/// Checks that all comments of deleted branches were deleted, except those of a removal of the last minute.
+/// Checks that all comments of deleted branches were deleted, except those of a removal of the last minute. Checks at most 100 branches of a thread.
 async fn check_deleted_branches(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
     let of_branches =
         |(owned, key): &(KeyKind, _)| if let KeyKind::DeletedBranches(status) = owned { Some((*status, *key)) } else { None };

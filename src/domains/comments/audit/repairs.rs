@@ -3,14 +3,14 @@
 use super::super::keys;
 use super::super::model::{Comment, Order};
 use super::super::repairs::{CommentRepair, ThreadRepairs};
-use super::thread::{Counts, MAX_READS, Thread, last, members, place_of};
+use super::thread::{Counts, MAX_READS, Thread, comment_number, last_event_id, members};
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};
 use crate::db::audit_reader::AuditReader;
 use redis::cmd;
 use std::collections::{HashMap, HashSet};
 
-/// Members with a wrong score that one pass repairs.
+/// Maximum number of members with a score below 0, and of members with a score above 0, that one pass repairs in each order.
 const SCORES: usize = 1_000;
 
 /// Returns the repairs that a thread needs; `None` if the thread changes during every read.
@@ -22,10 +22,10 @@ pub(in crate::domains::comments) async fn thread_repairs(
     status: StatusId,
 ) -> Result<Option<ThreadRepairs>, Error> {
     for _ in 0..MAX_READS {
-        let before = last(reader, status).await?;
+        let before = last_event_id(reader, status).await?;
         let thread = Thread::read(reader, status).await?;
         let repairs = thread.repairs(reader, before.clone().unwrap_or_default()).await?;
-        if last(reader, status).await? == before {
+        if last_event_id(reader, status).await? == before {
             return Ok(Some(repairs));
         }
     }
@@ -104,7 +104,7 @@ impl Thread {
         let mut seen: HashSet<u64> = HashSet::new();
         members(reader, &key, async |page| {
             for member in page {
-                let number = place_of(order, &member);
+                let number = comment_number(order, &member);
                 match number.and_then(|number| Some((number, self.get(number)?))) {
                     Some((number, comment)) if order.is_at(&member, comment) => drop(seen.insert(number)),
                     Some((number, _)) => misplaced.entry(number).or_default().push((order, member)),

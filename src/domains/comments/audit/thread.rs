@@ -17,7 +17,7 @@ const PAGE: usize = 1_000;
 /// The maximum number of reads of a thread that changes meanwhile.
 pub(super) const MAX_READS: usize = 5;
 
-/// A consistent read of a thread.
+/// A thread, as read by the audit; consistent if no comment changed during the read.
 pub(super) struct Thread {
     pub(super) status: StatusId,
     /// Comments by number, with their parent in the order `new`; `None` for a member without a comment.
@@ -38,12 +38,13 @@ pub(super) struct Counts {
 }
 
 pub(super) async fn check(reader: &AuditReader, status: StatusId, found: &mut Findings) -> Result<(), Error> {
-    // Every change of a number of comments is in the log: if the log has no new event, the read is consistent. A thread that changes during every
-    // read is not checked now.
+    // Adding and deleting a comment append an event to the log: if there is a new event, the thread is read again. Changes without an event (votes
+    // within an interval, the purge of a deleted branch) can still cause a false finding; `fsck` checks findings again. A thread that changes during
+    // every read is not checked in this pass.
     for _ in 0..MAX_READS {
-        let before = last(reader, status).await?;
+        let before = last_event_id(reader, status).await?;
         let thread = Thread::read(reader, status).await?;
-        if last(reader, status).await? == before {
+        if last_event_id(reader, status).await? == before {
             thread.check_counts(found);
             for order in [Order::Top, Order::Replies, Order::Controversy] {
                 thread.check_order(reader, order, found).await?;
@@ -54,7 +55,7 @@ pub(super) async fn check(reader: &AuditReader, status: StatusId, found: &mut Fi
     Ok(())
 }
 
-pub(super) async fn last(reader: &AuditReader, status: StatusId) -> Result<Option<String>, Error> {
+pub(super) async fn last_event_id(reader: &AuditReader, status: StatusId) -> Result<Option<String>, Error> {
     let last = reader.query([status], |id| cmd("HGET").arg(keys::thread(id)).arg("last").take()).await?;
     Ok(last.read::<Option<String>>(&status).flatten())
 }
@@ -80,12 +81,12 @@ impl Thread {
     pub(super) async fn read(reader: &AuditReader, status: StatusId) -> Result<Self, Error> {
         let mut comments = HashMap::new();
         members(reader, &keys::replies(status, Order::New), async |page| {
-            let places: Vec<(u64, u64)> = page.iter().filter_map(|member| pair(member)).collect();
+            let entries: Vec<(u64, u64)> = page.iter().filter_map(|member| pair(member)).collect();
             let id = |number| CommentId { status, number };
             let fields = super::super::store::FIELDS;
-            let numbers = places.iter().map(|(_, number)| *number);
+            let numbers = entries.iter().map(|(_, number)| *number);
             let found = reader.query(numbers, |number| cmd("HMGET").arg(keys::comment(id(number))).arg(&fields).take()).await?;
-            for (parent, number) in places {
+            for (parent, number) in entries {
                 let comment = found.read(&number).and_then(|values| decode_comment(id(number), values).ok().flatten());
                 comments.insert(number, (parent, comment));
             }
@@ -147,7 +148,7 @@ impl Thread {
         }
     }
 
-    /// Adds a comment to the counts of its ancestors. A deleted branch stays in `others` until it is deleted.
+    /// Adds a comment to the counts of its ancestors. The comments of a deleted branch count in `descendants_by_others` until each of them is purged.
     pub(super) fn count(&self, comment: &Comment, is_attached: bool, counts: &mut HashMap<u64, Counts>) {
         let living = u64::from(comment.author.is_some());
         if let Some(parent) = comment.path.last().filter(|_| is_attached) {
@@ -240,8 +241,8 @@ fn pair(member: &[u8]) -> Option<(u64, u64)> {
     Some((number_of(parent)?, number_of(number)?))
 }
 
-/// The comment of a member of an order.
-pub(super) fn place_of(order: Order, member: &[u8]) -> Option<u64> {
+/// The number of the comment of a member of an order.
+pub(super) fn comment_number(order: Order, member: &[u8]) -> Option<u64> {
     if order == Order::New { pair(member).map(|(_, number)| number) } else { member.get(ID_BYTES + 4..).and_then(number_of) }
 }
 

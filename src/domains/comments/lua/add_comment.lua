@@ -3,7 +3,7 @@
 --      10 erased  11 fallen  12 comment, the new one  13 votes  14… comment, every ancestor; the last one is the parent
 -- ARGV 1 ids of the ancestors, 7 bytes each  2 the comment's id, 7 bytes  3 the same as a number  4 now, ms  5 how long events are kept, ms
 --      6 the most events in the log  7 author's id  8 message  9 entities, may be empty
--- Returns 1 the comment exists | 0 its parent does not exist | -1 the comment was deleted
+-- Returns 1 the comment exists | 0 its status or an ancestor does not exist, or its parent is deleted | -1 the comment was deleted
 -- The code of the event "comment added".
 local ADDED = 'a'
 local fields = redis.call('HMGET', KEYS[12], 'id', 'gone')

@@ -1,9 +1,9 @@
--- count_votes.lua - sets the counts of votes of a comment from its votes, and moves it in the orders; deletes votes on a comment that takes
--- none.
+-- count_votes.lua - sets the counts of votes of a comment from its votes, and moves it in the orders; deletes the votes on a comment that is
+-- deleted or missing.
 -- KEYS those of thread.lua, all of {sid}
--- ARGV 1-6 those of thread.lua  7 the most votes to read  8 upvotes that were counted outside, - for none  9 downvotes
---      10, 11 the comment's counts before that and after
--- Returns 1 | 0 the comment has changed meanwhile | -1 it has more votes
+-- ARGV 1-6 those of thread.lua  7 the most votes to read  8 and 9 the upvotes and downvotes, if the caller has counted them, else - and 0
+--      10 and 11 the stored counts of both before the caller has counted
+-- Returns 1 | 0 the stored counts have changed since, or there were no votes to delete | -1 there are more votes than ARGV 7
 if redis.call('HEXISTS', KEYS[12], 'uid') == 0 then
   -- A comment that has lost its author needs a person to decide; its votes stay.
   if redis.call('EXISTS', KEYS[12]) == 1 and redis.call('HEXISTS', KEYS[12], 'gone') == 0 then return 1 end

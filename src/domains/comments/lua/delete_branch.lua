@@ -13,7 +13,7 @@ if fields[2] then
   add_to_counts(-1, fields[2])
   add_to_replies(-1)
 end
--- Their authors are known when they are deleted: until then they count in the ancestors' `others`.
+-- The authors of the comments below are read only when the comments are deleted: until then the comments count in the ancestors' `others`.
 if below > 0 then
   redis.call('HINCRBY', KEYS[1], 'comments', -below)
   for at = OWN_KEYS + 1, #KEYS do redis.call('HINCRBY', KEYS[at], 'descendants', -below) end

@@ -1,7 +1,7 @@
 -- edit_comment.lua - edits the text of a comment.
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 the requesting account  8 message  9 entities, may be empty
--- Returns 1 | 0 no such comment | -1 another's
+-- Returns 1 | 0 no such comment | -1 it is another account's comment
 local fields = redis.call('HMGET', KEYS[12], 'uid', 'message')
 if not fields[1] or not is_attached() then return 0 end
 if fields[1] ~= ARGV[7] then return -1 end

@@ -1,7 +1,7 @@
--- purge_from_branch.lua - deletes a comment of a deleted branch; its replies are next.
+-- purge_from_branch.lua - deletes a comment of a deleted branch, and records that its replies must be deleted.
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 id of the removal
--- Returns 1 | 0 there is none
+-- Returns 1 | 0 no such comment, or it is in no deleted branch
 local fields = redis.call('HMGET', KEYS[12], 'id', 'uid', 'places', 'up', 'down', 'replies')
 if not fields[1] or is_attached() then return 0 end
 if fields[2] then

@@ -1,7 +1,8 @@
 -- repair_comment.lua - moves a comment to its right position in the orders, and sets its counts, if its thread has not changed since it was
 -- read.
 -- KEYS those of thread.lua, all of {sid}
--- ARGV 1-6 those of thread.lua  7 the newest event at the read; - to leave the counts  8 replies  9 places  10 descendants  11 others
+-- ARGV 1-6 those of thread.lua  7 the newest event at the read, or - to check nothing and leave the counts
+--      8 replies  9 places  10 descendants  11 others
 --      12… order, from 1 on, and a member of it at a wrong position
 -- Returns 1 | 0 no such comment | -1 the thread has changed since
 local fields = redis.call('HMGET', KEYS[12], 'id', 'up', 'down', 'replies', 'gone')

@@ -5,7 +5,7 @@
 -- ARGV 1 ids of the ancestors, 7 bytes each  2 the comment's id, 7 bytes  3 the same as a number  4 now, ms  5 how long events are kept, ms
 --      6 the most events in the log
 -- Returns nothing by itself
--- The keys before those of the ancestors.
+-- The number of keys before those of the ancestors.
 local OWN_KEYS = 13
 local DEPTH = #KEYS - OWN_KEYS
 
@@ -107,7 +107,7 @@ end
 local function append(kind, removed)
   local last = redis.call('HGET', KEYS[3], 'last') or '0-0'
   local at, number = string.match(last, '^(%d+)-(%d+)$')
-  -- Greater than the last event's, also if the clock is behind.
+  -- The id must be greater than that of the last event, also if the clock is behind.
   local now = math.max(tonumber(ARGV[4]), tonumber(at))
   local id = string.format('%.0f-%d', now, now == tonumber(at) and number + 1 or 0)
   redis.call('XADD', KEYS[4], 'MAXLEN', ARGV[6], id, 'k', kind, 'c', ARGV[3], 'n', removed, 'b', last)

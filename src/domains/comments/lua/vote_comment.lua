@@ -2,7 +2,7 @@
 -- between are recorded as pending.
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 voter, 8 bytes  8 vote: 1 | -1 | 0 none  9 the interval, ms
--- Returns 1 | 0 no such comment | when an event is due, ms, if it was recorded just now
+-- Returns 1 | 0 no such comment | the time at which an event is due, ms, if this call has recorded it as pending
 local fields = redis.call('HMGET', KEYS[12], 'uid', 'up', 'down', 'told')
 if not fields[1] or not is_attached() then return 0 end
 local before, after = tonumber(redis.call('HGET', KEYS[13], ARGV[7]) or 0), tonumber(ARGV[8])
@@ -19,7 +19,7 @@ move(9, parent .. controversy_key(was_up, was_down) .. own, parent .. controvers
 local due = tonumber(fields[4] or 0) + ARGV[9]
 if due <= tonumber(ARGV[4]) then
   redis.call('HSET', KEYS[12], 'told', ARGV[4])
-  -- The event covers pending changes, so none is due in the same second.
+  -- The event covers pending changes, so no other event is due.
   redis.call('ZREM', KEYS[5], ARGV[3])
   append('v', 0)
   return 1

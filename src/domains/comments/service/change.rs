@@ -22,7 +22,7 @@ use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use std::time::Duration;
 
-/// Comments whose votes are published in one call.
+/// Maximum number of comments whose votes one call publishes.
 const MAX_PUBLISHED: usize = 100;
 
 /// Adds a comment (the commit) and adds it to its author's index. Cost: one rate-limit charge, the reads of the parent, one journal entry, two scripts and
@@ -33,7 +33,7 @@ const MAX_PUBLISHED: usize = 100;
 ///
 /// # Errors
 /// `NOT_FOUND` for a parent that does not exist, is hidden or deleted; `LIMIT_REACHED` at the deepest level, or at a million comments;
-/// `INVALID_MESSAGE`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `RATE_LIMITED`, also for a repeated request.
+/// `INVALID_MESSAGE`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `UNAUTHENTICATED` for a deleted account; `RATE_LIMITED`, also for a repeated request.
 pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: CommentDraft) -> Outcome<Option<CommentId>> {
     let draft = draft.check().map_err(Refusal::User)?;
     charge(app, &[(Limit::Comments, Subject::Account(author))]).await?;
@@ -45,7 +45,7 @@ pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: CommentDra
     };
     let status = draft.parent.status();
     match commit_comment(app, loaders, author, draft, number).await {
-        // The parent was deleted or hidden since. A deleted parent stays in the thread while it has replies, and the first comment is one.
+        // The parent was deleted or hidden since. A deleted parent stays in the thread while it has replies: the first comment is a reply.
         Err(Refusal::User(errors)) if number != fresh && errors.iter().all(|error| error.code == UserErrorCode::NotFound) => {
             let first = load_one_visible(loaders, CommentId { status, number }).await?;
             Ok(first.filter(|first| !first.is_placeholder()).map(|first| first.comment.id))
@@ -164,8 +164,8 @@ fn forbidden() -> UserError {
     UserError::new(UserErrorCode::Forbidden, message, &["commentId"])
 }
 
-/// Votes on a comment, also one's own, or takes the vote back; repeating it changes nothing. A charge, the checks of visibility, and one
-/// script.
+/// Votes on a comment, also on a comment of `user`, or takes the vote back; repeating the vote changes nothing. A charge, the checks of visibility,
+/// and one script.
 ///
 /// # Errors
 /// `NOT_FOUND`; `RATE_LIMITED`.
@@ -195,7 +195,7 @@ fn publish_later(app: &App, status: StatusId, due: Millis) {
     });
 }
 
-/// Publishes the due events about votes in a thread. One round trip, and one more if any are due.
+/// Publishes the due events about votes in a thread, of at most 100 comments. One round trip, and one more if any are due.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -206,7 +206,8 @@ pub async fn publish_votes(app: &App, status: StatusId) -> Result<(), Error> {
 
 /// Deletes a comment on behalf of `actor`. A comment with replies stays in the thread as an empty placeholder. `with_replies` removes the whole branch, which
 /// the status's author may do with any comment, and the comment's author while nobody else has replied. Returns the number of removed comments. Cost: the
-/// reads of the visibility checks, one journal entry, one script and one pipeline. A large branch is deleted in the background.
+/// reads of the visibility checks, one journal entry, one script and one pipeline; for a branch also up to three passes over the comments below.
+/// The other comments of a large branch are deleted in the background.
 ///
 /// # Errors
 /// `NOT_FOUND`, also at the second deletion; `FORBIDDEN`.

@@ -1,5 +1,5 @@
-//! The use cases of comments: which are visible in `visible`, changes in `change`, branches and whole threads in `removal`, levels in `read`,
-//! the thread in reading order in `tree`, the log in `events`.
+//! The use cases of comments: visibility in `visible`, changes in `change`, branches and whole threads in `removal`, levels in `read`,
+//! the thread in reading order in `tree`, the log in `events`, authors' indexes in `settle`.
 
 mod change;
 mod removal;

@@ -14,7 +14,7 @@ use crate::platform::journal::service::{self as journal, Subtasks};
 use crate::platform::journal::{Progress, Task};
 use std::collections::HashSet;
 
-/// Maximum number of comments that a pass deletes, with a few keys each.
+/// Number of comments that a pass deletes, with a few keys each: a maximum, except that a pass over several deleted branches may delete a few more.
 const COMMENTS_PER_PASS: usize = 200;
 /// Maximum number of keys that a pass writes; with the keys that it only reads they are a thousand.
 const KEYS_PER_PASS: usize = 1_000 - COMMENTS_PER_PASS;
@@ -52,8 +52,8 @@ fn forbidden() -> UserError {
     UserError::new(UserErrorCode::Forbidden, message, &["commentId"])
 }
 
-/// Reconciles the author's index and the branch with whether a comment exists: one pass over the comments below. Returns where the next
-/// pass continues, `None` at the end.
+/// Reconciles the author's index with a comment that may have been deleted with its branch; then makes one pass over the thread ([`settle_thread`]).
+/// Returns where the next pass continues, `None` at the end.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -64,8 +64,8 @@ pub async fn settle_branch(app: &App, author: Option<UserId>, id: CommentId) -> 
     settle_thread(app, id.status).await
 }
 
-/// One pass over a thread with deleted branches, or of a deleted status. Returns where the next pass continues, `None` when nothing is left
-/// to do.
+/// Deletes comments of the deleted branches of a thread, or of the thread of a deleted status: one pass. Returns where the next pass continues,
+/// `None` when nothing is left to do.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -78,8 +78,8 @@ pub async fn settle_thread(app: &App, status: StatusId) -> Result<Option<Progres
     Ok(more.then(Progress::default))
 }
 
-/// Deletes up to two hundred comments of deleted branches, from the top; `true` means that more may be left. The authors' indexes come
-/// first, since the authors are unknown afterwards.
+/// Deletes some two hundred comments of deleted branches, from the top; `true` means that more may be left. The comments are removed from their
+/// authors' indexes first, since the authors are unknown afterwards.
 async fn purge_branch_comments(app: &App, status: StatusId) -> Result<bool, Error> {
     let branches = store::deleted_branches(app.db(), status, COMMENTS_PER_PASS).await?;
     if branches.is_empty() {
@@ -132,7 +132,7 @@ fn count_within_keys<'a>(comments: impl Iterator<Item = &'a Comment>) -> usize {
     count
 }
 
-/// Deletes the threads of deleted statuses: as many comments as a pass takes, the rest in the background. One round trip if there are none.
+/// Deletes the threads of deleted statuses: as many comments as a pass takes, the others in the background. One round trip if no status has a thread.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -154,7 +154,7 @@ pub async fn purge_threads(app: &App, ids: &[StatusId]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Deletes up to `limit` comments of a deleted status, and the rest of its thread if there were fewer. Returns the number.
+/// Deletes up to `limit` comments of a deleted status, and the other keys of its thread if there were fewer. Returns the number of comments.
 async fn purge_status_comments(app: &App, status: StatusId, limit: usize) -> Result<usize, Error> {
     let found = store::some_comments(app.db(), status, limit).await?;
     let ids: Vec<CommentId> = found.iter().map(|(id, _)| *id).collect();

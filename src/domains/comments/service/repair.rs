@@ -10,11 +10,12 @@ use crate::base::ids::{CommentId, StatusId};
 use crate::db::audit_reader::AuditReader;
 use crate::domains::users::user_key;
 
-/// The maximum number of reads of a thread after a repair: missing ancestors are restored first, then counts.
+/// The maximum number of rounds of a repair, each a read of the thread and the repairs: missing ancestors are restored first, then counts.
 const ROUNDS: usize = 8;
 
-/// Rebuilds the orders and counts of a thread from its comments. A missing ancestor is restored as a deleted comment. Reads the thread at
-/// least twice; one script for each wrong comment. A thread that changes all the time is left for another run.
+/// Rebuilds the orders and counts of a thread from its comments. A missing ancestor is restored as a deleted comment. Reads the
+/// thread, and again after each of up to eight repairs; one script for each wrong comment. A thread that changes all the time is left for
+/// another run.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -31,7 +32,7 @@ pub async fn rebuild_thread(app: &App, status: StatusId) -> Result<(), Error> {
     Ok(())
 }
 
-/// Deletes deleted branches, or the whole thread of a deleted status.
+/// Deletes all comments of the deleted branches of a thread, or the whole thread of a deleted status.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -7,7 +7,8 @@ use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, UserId};
 
-/// Reconciles the author's index with whether a comment exists. A read, a write and a read, as often as that changes meanwhile.
+/// Reconciles the author's index with whether a comment exists. Up to two reads, a write and up to two reads; the write and the reads after it are
+/// repeated if the comment was added or deleted meanwhile.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

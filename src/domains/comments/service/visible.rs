@@ -54,7 +54,7 @@ pub async fn load_visible(
         try_join!(statuses::load_visible(loaders, status_ids.iter().copied()), loaders.comments.load_many(ids.iter().copied()))?;
     let hidden: HashSet<StatusId> =
         status_ids.into_iter().zip(statuses).filter(|(_, it)| it.is_none()).map(|(id, _)| id).collect();
-    // Nothing is read for comments of hidden statuses, as for comments that do not exist.
+    // No ancestors and no authors are read for comments of hidden statuses, as for comments that do not exist.
     found.iter_mut().for_each(|seen| *seen = seen.take().filter(|seen| !hidden.contains(&seen.comment.id.status)));
     let above: BTreeSet<CommentId> = found.iter().flatten().flat_map(|seen| seen.comment.ancestors()).collect();
     let ancestors = loaders.comments.load_many(above.iter().copied()).await?;
@@ -75,7 +75,7 @@ pub async fn load_visible(
     Ok(found.into_iter().map(|seen| seen.filter(|seen| is_attached(&seen.comment)).map(visible)).collect())
 }
 
-/// The authors of comments, and whether a block hides each from the viewer. One round trip, and one beside it for a viewer with blocks.
+/// The authors of comments, and whether a block hides each from the viewer. One round trip, and another at the same time for a viewer with blocks.
 async fn load_authors(loaders: &Loaders, ids: BTreeSet<UserId>) -> Result<HashMap<UserId, (Arc<User>, bool)>, Error> {
     let hidden = async {
         // The statuses were loaded before, and the viewer's relations with them.

@@ -9,7 +9,7 @@ use crate::domains::entities::TextEntities;
 pub(in super::super) const FIELDS: [&str; 12] =
     ["id", "uid", "message", "edited", "path", "up", "down", "replies", "places", "descendants", "others", "entities"];
 
-/// Decodes a comment from its fields; `None` if there is none.
+/// Decodes a comment from its fields; `None` if the comment does not exist.
 pub(in super::super) fn decode_comment(id: CommentId, mut fields: Vec<Option<Vec<u8>>>) -> Result<Option<Comment>, Error> {
     let mut text = |at: usize| {
         let bytes = fields.get_mut(at).and_then(Option::take);

@@ -29,8 +29,8 @@ const KEEP_COUNTS: &str = "-";
 /// Makes `count_votes.lua` count the votes itself.
 const COUNT_IN_SCRIPT: &str = "-";
 
-/// Repairs a thread; counts, positions and placeholders only if the thread has not changed since it was read. Returns whether comments must be deleted
-/// now. One script for each missing ancestor and each stray member with an id, one after the other; then two pipelines.
+/// Repairs a thread; counts, positions and placeholders only if the thread has not changed since it was read. Returns whether comments of deleted
+/// branches must be deleted now. One script for each missing ancestor and each stray member with an id, one after the other; then two pipelines.
 pub(in super::super) async fn repair(
     db: &Db,
     log: LogParameters,
@@ -39,7 +39,7 @@ pub(in super::super) async fn repair(
     removal: u64,
 ) -> Result<bool, Error> {
     let mut has_deleted_branches = false;
-    // The top ones first, since a script needs all ancestors.
+    // In the order from the top of the thread: the script needs all ancestors of a comment.
     for (id, path) in &repairs.missing_ancestors {
         has_deleted_branches |= db.call::<u64>(change(&RESTORE_PARENT, log, *id, path).arg(removal)).await? == 2;
     }
@@ -96,7 +96,8 @@ pub(in super::super) async fn clear_content(db: &Db, id: CommentId) -> Result<()
     db.call::<u64>(Call::new(&STRIP_COMMENT, [keys::comment(id)])).await.map(drop)
 }
 
-/// Sets the counts of votes of a comment from its votes. One script; more than a thousand votes are read in pages, before a second script.
+/// Sets the counts of votes of a comment from its votes. One script; more than a thousand votes are read in pages, before a second script, which
+/// changes nothing if the counts have changed meanwhile.
 pub(in super::super) async fn count_votes(db: &Db, log: LogParameters, id: CommentId, path: &[u64]) -> Result<(), Error> {
     let call = |outside: [String; 4]| change(&COUNT_VOTES, log, id, path).arg(VOTES).arg(&outside[..]);
     let none = [COUNT_IN_SCRIPT, "0", "0", "0"].map(str::to_owned);

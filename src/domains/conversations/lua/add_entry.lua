@@ -1,7 +1,7 @@
 -- add_entry.lua - adds a reply to a conversation, once. The entry of the root is added with the first reply.
 -- KEYS those of conversation.lua, all of {root}
 -- ARGV 1 parent's id, 7 bytes  2 reply's id, 7 bytes  3 root's id, 7 bytes  4 the most living statuses
--- Returns the depth | 0 no such parent | -1 the limit is reached | -2 the reply was deleted; the parent's number of replies
+-- Returns the depth | 0 the parent has no entry, or was deleted | -1 the limit is reached | -2 the reply was deleted; the parent's number of replies
 local own = read(ARGV[2])
 local parent = read(ARGV[1])
 if own then return {own.deleted and -2 or own.depth, parent and parent.replies or 0} end
@@ -13,7 +13,8 @@ end
 if parent.deleted then return {0, 0} end
 if living >= tonumber(ARGV[4]) then return {-1, 0} end
 
--- List n of the new path is list n of the ancestor one unit above, unless that begins a list, and that ancestor.
+-- List n of the new path is list n of the ancestor that is one unit (16^n) above, followed by this ancestor. If the depth of this ancestor is a
+-- multiple of 16 units, the list has only this ancestor.
 local function list_of(entry, unit)
   for _, list in ipairs(lists_of(entry)) do
     if list.unit == unit then return string.sub(entry.path, list.at, list.at + list.count * ID - 1) end

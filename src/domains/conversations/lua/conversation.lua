@@ -3,9 +3,9 @@
 -- ARGV those of the script
 -- Returns nothing by itself
 -- An entry is stored as: 1 if its status is deleted (1 byte)  parent (7)  depth (4)  replies (4)  entries directly below (4)  likes (4)  path.
--- The path has lists of ancestors (7 bytes each). List 0 has those from the last depth before this one that is a multiple of 16. An entry whose depth is a
--- multiple of 16^n also has list n: ancestors whose depths are multiples of 16^n, from the last multiple of 16^(n+1) before this one. So an ancestor at
--- any depth is found in a number of steps that grows with the logarithm of the depth.
+-- The path has lists of ancestors (7 bytes each). List 0 has the ancestors from the last multiple of 16 before the entry's depth on. An entry whose
+-- depth is a multiple of 16^n also has list n: ancestors whose depths are multiples of 16^n, from the last multiple of 16^(n+1) before the entry's
+-- depth on. So an ancestor at any depth is found in a number of steps that grows with the logarithm of the depth.
 local FORMAT, FIXED, ID, WIDTH = '>Bc7I4I4I4I4', 24, 7, 16
 local LIVING = 'living'
 

@@ -1,13 +1,13 @@
 -- read_ancestors.lua - reads ancestors of an entry. Writes nothing.
 -- KEYS those of conversation.lua, all of {root}
 -- ARGV 1 id of the entry, 7 bytes  2 depth of the first ancestor  3 depth after the last one
--- Returns id, entry, … from the first one on | false there is no such entry
+-- Returns id, entry, … from the first ancestor on | false there is no such entry
 local entry, from = read(ARGV[1]), tonumber(ARGV[2])
 if not entry then return false end
 local to = math.min(tonumber(ARGV[3]), entry.depth)
 if from >= to then return {} end
 
--- Up to an entry whose nearest ancestors include the last one: each step goes to the ancestor nearest to that one which the path names.
+-- Goes up to an entry whose list 0 has the last requested ancestor. Each step goes to the ancestor in the path with the smallest depth from `to` on.
 local lists = lists_of(entry)
 while entry and lists[1].first >= to do
   local depth, id = entry.depth, nil

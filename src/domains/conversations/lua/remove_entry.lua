@@ -1,5 +1,5 @@
--- remove_entry.lua - marks the status of an entry as deleted, and removes the entry if no entry is below it; then, upwards, those of deleted statuses
--- that have no other entry below them. A conversation without replies is removed as a whole.
+-- remove_entry.lua - marks the status of an entry as deleted, and removes the entry if no entry is below it; then, upwards, the entries of deleted
+-- statuses that have no other entry below them. A conversation without replies is removed as a whole.
 -- KEYS those of conversation.lua, all of {root}
 -- ARGV 1 status's id, 7 bytes  2 the most entries that are removed
 -- Returns the entry where the next call continues, as a number of 7 bytes | false nothing is left to do

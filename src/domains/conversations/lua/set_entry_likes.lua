@@ -1,4 +1,4 @@
--- set_entry_likes.lua - moves a reply in the order by likes. A deleted one stays where it is.
+-- set_entry_likes.lua - moves a reply in the order by likes. A deleted reply stays where it is.
 -- KEYS those of conversation.lua, all of {root}
 -- ARGV 1 reply's id, 7 bytes  2 its number of likes
 -- Returns 1 | 0 there is no such reply

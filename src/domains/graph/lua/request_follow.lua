@@ -1,4 +1,4 @@
--- request_follow.lua - writes the requester's side of a follow request: the commit. A follow stays as it is.
+-- request_follow.lua - writes the requester's side of a follow request: the commit. A follow or an earlier request stays as it is.
 -- KEYS 1 follow_requests_sent:{a}  2 following:{a}  3 user:{a}
 -- ARGV 1 b  2 request id  3 the most requests that an account sends
 -- Returns 1 | -1 no account a | -2 the limit is reached

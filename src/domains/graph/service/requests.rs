@@ -32,7 +32,7 @@ pub async fn accept(app: &App, a: UserId, b: UserId) -> Result<AcceptResult, Err
     store::accept(app.db(), a, b, app.next_id().await?).await
 }
 
-/// Ends `a`'s request to follow `b`, and no follow: the commit. One command.
+/// Ends `a`'s request to follow `b`: the commit. A follow is not ended. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -40,7 +40,7 @@ pub async fn withdraw(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
     store::withdraw(app.db(), a, &[b]).await
 }
 
-/// Ends `a`'s follow of `b`, and no request: the commit. One script.
+/// Ends `a`'s follow of `b`: the commit. A request is not ended. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -69,7 +69,7 @@ pub(super) async fn settle(app: &App, a: UserId, b: UserId, request: u64) -> Res
     }
 }
 
-/// The accounts of up to `limit` requests that `id` has received, the oldest first. One command.
+/// The requesters of up to `limit` requests that `id` has received, the oldest request first. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -79,8 +79,8 @@ pub async fn oldest_requesters(app: &App, id: UserId, limit: usize) -> Result<Ve
     Ok(rows.into_iter().map(|row| UserId(row.member)).collect())
 }
 
-/// Removes the requests of a deleted account: up to a thousand that it has sent, and a thousand that it has received; `true` means that more
-/// may be left.
+/// Removes the requests of a deleted account: up to a thousand that it has sent, and a thousand that it has received. Returns whether
+/// more may be left.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -90,7 +90,7 @@ pub async fn purge_requests(app: &App, id: UserId) -> Result<bool, Error> {
     let task = |from, to| Task::Source { feed: Feed::Home(from), source: to };
     let tasks = sent_to.iter().map(|other| task(id, *other)).chain(requesters.iter().map(|requester| task(*requester, id)));
     let subtasks = journal::begin_subtasks(app, tasks).await?;
-    // The other sides first: they are unknown afterwards.
+    // First the sides of the other accounts: these accounts are unknown afterwards.
     store::remove_from(app.db(), &sent_to, id).await?;
     store::withdraw(app.db(), id, &sent_to).await?;
     store::withdraw_from(app.db(), &requesters, id).await?;

@@ -61,7 +61,7 @@ pub(in super::super) async fn accept(db: &Db, a: UserId, b: UserId, follow: u64)
     })
 }
 
-/// Ends follow requests of `a`: the commit, on the requester's tag. One command; nothing for none.
+/// Ends follow requests of `a`: the commit, on the requester's tag. One command; none if `others` is empty.
 pub(in super::super) async fn withdraw(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
     if others.is_empty() {
         return Ok(());
@@ -70,7 +70,7 @@ pub(in super::super) async fn withdraw(db: &Db, a: UserId, others: &[UserId]) ->
     db.write_many_allow_oom(vec![cmd("ZREM").arg(keys::follow_requests_sent(a)).arg(members).take()]).await.map(drop)
 }
 
-/// Ends the follow requests of many accounts to `b`: the commits. One pipeline; nothing for none.
+/// Ends the follow requests of many accounts to `b`: the commits. One pipeline; no round trip if `requesters` is empty.
 pub(in super::super) async fn withdraw_from(db: &Db, requesters: &[UserId], b: UserId) -> Result<(), Error> {
     let commands =
         requesters.iter().map(|requester| cmd("ZREM").arg(keys::follow_requests_sent(*requester)).arg(b.0).take()).collect();
@@ -89,13 +89,13 @@ pub(in super::super) async fn add(db: &Db, b: UserId, a: UserId, request: u64) -
     })
 }
 
-/// Removes the other sides of follow requests of `a`. One pipeline; nothing for none.
+/// Removes the other sides of follow requests of `a`. One pipeline; no round trip if `others` is empty.
 pub(in super::super) async fn remove_from(db: &Db, others: &[UserId], a: UserId) -> Result<(), Error> {
     let commands = others.iter().map(|other| cmd("ZREM").arg(keys::follow_requests_received(*other)).arg(a.0).take()).collect();
     db.write_many_allow_oom(commands).await.map(drop)
 }
 
-/// Removes requesters from the follow requests that `b` has received. One command; nothing for none.
+/// Removes requesters from the follow requests that `b` has received. One command; none if `requesters` is empty.
 pub(in super::super) async fn remove(db: &Db, b: UserId, requesters: &[UserId]) -> Result<(), Error> {
     if requesters.is_empty() {
         return Ok(());

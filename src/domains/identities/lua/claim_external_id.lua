@@ -1,6 +1,6 @@
 -- claim_external_id.lua - claims an external id for an account, if it is free or an abandoned account has it.
 -- KEYS 1 external_id:{digest}
--- ARGV 1 id  2 the abandoned claimant's id, 0 for none  3 now, ms  4 when the JWT that needs the account was issued, ms; '' without one
+-- ARGV 1 id  2 the abandoned claimant's id, 0 for none  3 now, ms  4 when the JWT that needs the account was issued, ms; '' without a JWT
 -- Returns the id of the account that has it | 0 the last account with it was deleted after the JWT was issued
 local holder = redis.call('HGET', KEYS[1], 'uid')
 local removed = ARGV[4] ~= '' and redis.call('HGET', KEYS[1], 'removed')

@@ -22,12 +22,13 @@ use std::sync::Arc;
 /// Attempts to find or create the account of a token, while other requests create and delete it.
 const ATTEMPTS: usize = 4;
 
-/// The viewer of a JWT. The check of a signature, unless the token is cached; two pipelines, or nothing if everything is cached; the first JWT of an
-/// account also costs a script. With `--jwt-provision on`, the first one of an unknown `sub` creates an account.
+/// The viewer of a JWT. The check of a signature, unless the token is cached; two pipelines, or no round trip if everything is cached; the first JWT
+/// of an account also costs a script. With `--jwt-provision on`, the first JWT of an unknown `sub` creates an account.
 ///
 /// # Errors
-/// [`Error::InvalidToken`] for a token that is invalid, expired or revoked, and if the account was deleted after it was issued; [`Error::NotProvisioned`] if no
-/// account has its `sub`, or one of another issuer; `STORAGE_UNAVAILABLE`.
+/// [`Error::InvalidToken`] for a token that is invalid, expired or revoked, and if the account was deleted after the token was issued;
+/// [`Error::NotProvisioned`] if no account has the `sub` of the token, or the account has JWTs of another issuer; [`Error::Overloaded`] if the
+/// account cannot be created, or other requests create and delete it again and again; `STORAGE_UNAVAILABLE`.
 pub async fn viewer(app: &App, since: ReadBarrier, token: &str) -> Result<Viewer, Error> {
     let token = jwt::verify(app, token).await.map_err(|refusal| refuse(app, refusal))?;
     let mut since = since;
@@ -57,7 +58,7 @@ enum TokenAccount {
 
 async fn find_account(app: &App, since: ReadBarrier, token: &VerifiedToken) -> Result<TokenAccount, Error> {
     let db = app.db();
-    let (holder, is_revoked) = store::jwt::load_facts(db, since, &token.subject.digest(), &revocations(token)).await?;
+    let (holder, is_revoked) = store::jwt::load_facts(db, since, &token.subject.digest(), &revocation_digests(token)).await?;
     if is_revoked || holder.removed_at.is_some_and(|removed| token.issued_at <= removed) {
         return Ok(TokenAccount::Revoked);
     }
@@ -141,11 +142,12 @@ fn refuse(app: &App, refusal: TokenRefusal) -> Error {
 }
 
 /// The digests under which a token can be revoked: of its `jti` and of its `sid`.
-fn revocations(token: &VerifiedToken) -> Vec<String> {
+fn revocation_digests(token: &VerifiedToken) -> Vec<String> {
     digests_of(token.token_id.as_deref(), token.session_id.as_deref()).collect()
 }
 
-/// Whether a token has not expired, its key is still in the set, and nothing has revoked it. No round trip if it has expired; else as many as [`viewer`].
+/// Whether a token has not expired, its key is still in the set, it is not revoked, and its account is `user`. No round trip if the token has expired
+/// or its key has left the set; otherwise as many as [`viewer`] for an account that exists.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -161,22 +163,22 @@ pub fn is_usable(app: &App, token: &VerifiedToken) -> bool {
     token.is_valid_at(app.now()) && jwt::has_key(app, token)
 }
 
-/// A viewer whose JWT, account and identity are cached and not yet confirmed. Before [`Self::verify`] nothing may be sent to the viewer, and only
-/// reads may run.
-pub struct UnverifiedJwt {
+/// The viewer of a JWT whose signature is verified, but whose account, identity and revocations come from the cache and are not confirmed yet. Before
+/// [`Self::verify`] nothing may be sent to the viewer, and only reads may run.
+pub struct UnverifiedJwtViewer {
     since: ReadBarrier,
     token: Arc<VerifiedToken>,
     facts: SpeculativeFacts,
 }
 
-/// The viewer of a JWT, from the cache only, so that reads for the viewer can begin. `None` if a fact is not cached, or the token is refused.
-pub fn cached_viewer(app: &App, since: ReadBarrier, token: &str) -> Option<UnverifiedJwt> {
+/// The viewer of a JWT without a round trip, so that reads for the viewer can begin. `None` if a fact is not cached, or the token is refused.
+pub fn cached_viewer(app: &App, since: ReadBarrier, token: &str) -> Option<UnverifiedJwtViewer> {
     let token = jwt::verify_now(app, token).ok()?;
-    let facts = SpeculativeFacts::get(app.db(), &token.subject.digest(), &revocations(&token))?;
+    let facts = SpeculativeFacts::get(app.db(), &token.subject.digest(), &revocation_digests(&token))?;
     let config = app.config().jwt.as_ref()?;
     let is_removed = facts.holder.removed_at.is_some_and(|removed| token.issued_at <= removed);
     let is_accepted = !facts.is_revoked && !is_removed && is_identity(&facts.identity.value, &token, config);
-    is_accepted.then_some(UnverifiedJwt { since, token, facts })
+    is_accepted.then_some(UnverifiedJwtViewer { since, token, facts })
 }
 
 /// Whether an identity is that of a token: with its `sub` and issuer, and not revoked since.
@@ -185,7 +187,7 @@ fn is_identity(identity: &Identity, token: &VerifiedToken, config: &JwtConfig) -
     is_same && token.issued_at > identity.revoked_until
 }
 
-impl UnverifiedJwt {
+impl UnverifiedJwtViewer {
     /// The viewer.
     pub fn viewer(&self) -> Viewer {
         Viewer::of_jwt(self.facts.user, self.token.clone())

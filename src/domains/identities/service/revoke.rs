@@ -24,8 +24,8 @@ pub enum Revocation<'a> {
     JwtSessionId(&'a str),
 }
 
-/// Revokes sessions and JWTs, and returns the sessions that have ended, newest first. For an account the reads of [`super::find`], two scripts and the
-/// commands that end its sessions; else a write.
+/// Revokes sessions and JWTs, and returns the sessions that have ended, newest first. For an account the reads of [`super::find`], a script, and the
+/// cost of [`sessions::end_all_of`]; otherwise a write and a publication.
 ///
 /// # Errors
 /// `INVALID_INPUT` for a text that cannot be an external id, or an id of a JWT; `NOT_FOUND` if no account has the external id.

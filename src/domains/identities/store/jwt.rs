@@ -79,7 +79,7 @@ fn fact_keys(external_id: &str, revocations: &[String]) -> Vec<String> {
     std::iter::once(keys::external_id(external_id)).chain(revocations).collect()
 }
 
-/// The holder of an external id, and whether any of these revocations exists; all by their digests.
+/// The holder of an external id, and whether any revocation exists, from the facts of [`fact_keys`].
 fn summarize<'a>(facts: impl Iterator<Item = &'a JwtFact>) -> (ExternalIdHolder, bool) {
     let (mut holder, mut is_revoked) = (ExternalIdHolder::default(), false);
     for fact in facts {
@@ -91,8 +91,8 @@ fn summarize<'a>(facts: impl Iterator<Item = &'a JwtFact>) -> (ExternalIdHolder,
     (holder, is_revoked)
 }
 
-/// The holder of an external id, and whether a JWT was revoked by its `jti` or `sid`; all by their digests. One pipeline, or nothing if they are
-/// cached.
+/// The holder of an external id, and whether a JWT was revoked by its `jti` or `sid`; all by their digests. One pipeline; no round trip if
+/// all of them are cached.
 pub(in super::super) async fn load_facts(
     db: &Db,
     since: ReadBarrier,
@@ -104,7 +104,7 @@ pub(in super::super) async fn load_facts(
     Ok(summarize(facts.iter().flatten().map(|fact| &**fact)))
 }
 
-/// The identity of an account; `None` if it has none. One HGETALL, or nothing if it is cached.
+/// The identity of an account; `None` if it has none. One HGETALL; no round trip if the identity is cached.
 pub(in super::super) async fn load_identity(db: &Db, since: ReadBarrier, id: UserId) -> Result<Option<Arc<Identity>>, Error> {
     let (found, _) = db.read_cached(since, vec![keys::identity(id)], read_identity, |_| Vec::new()).await?;
     Ok(found.into_iter().flatten().next())

@@ -1,4 +1,4 @@
-//! The tags of lists. A list timeline merges them when it is read, as a home does with followed tags.
+//! The tags of lists. When a list timeline is read, the statuses of its tags are merged into it, as those of followed tags are into a home.
 
 use super::super::model::MAX_TAGS;
 use super::super::store;
@@ -10,7 +10,8 @@ use crate::domains::tags::service as tags;
 use crate::domains::tags::{AddTagResult, add_tag, remove_tag};
 use crate::platform::events::service as events;
 
-/// Adds a tag to a list of `owner`; nothing if it is there. Its statuses are in the timeline when this returns. A charge, a read and one script.
+/// Adds a tag to a list of `owner`, unless the list has it. The statuses of the tag are in the timeline when this returns. A charge, a read and one
+/// script.
 ///
 /// # Errors
 /// `INVALID_INPUT` for a text that is no tag; `LIMIT_REACHED` at 20; as [`charge_change`].
@@ -26,7 +27,7 @@ pub async fn add(app: &App, owner: UserId, list: UserListId, name: &str) -> Outc
     Ok(())
 }
 
-/// Removes a tag from a list of `owner`; nothing if it is not there. A charge, a read and one script.
+/// Removes a tag from a list of `owner`, if the list has it. A charge, a read and one script.
 ///
 /// # Errors
 /// `INVALID_INPUT` for a text that is no tag; as [`charge_change`].

@@ -1,4 +1,5 @@
-//! The audit of blocks: a block is on both sides with the same id, and no relation that a block ends exists beside it.
+//! The audit of blocks: a block is on both sides with the same id, and no follow, friendship or request exists beside it. The audit of lists
+//! checks that no list membership does.
 
 use super::super::keys;
 use super::super::model::MAX_BLOCKS;
@@ -58,7 +59,7 @@ async fn check_severed(reader: &AuditReader, windows: &[SetWindow<UserId>], foun
     Ok(())
 }
 
-/// The findings beside a block, each with the entries of sets of which none may exist.
+/// The possible findings about a block, each with the entries of sets that must not exist beside the block.
 fn severed(from: UserId, to: UserId) -> [(&'static str, Vec<(String, UserId)>); 4] {
     let friendship = [keys::friends(from), keys::friend_requests_sent(from), keys::friend_requests_received(from)];
     [

@@ -71,7 +71,7 @@ async fn check_requests(reader: &AuditReader, ids: Vec<UserId>, found: &mut Find
     Ok(())
 }
 
-/// Checks that slots are released within seconds.
+/// Checks that slots are released within ten seconds, and that their accounts exist.
 async fn check_slots(reader: &AuditReader, ids: &[UserId], found: &mut Findings) -> Result<(), Error> {
     let missing_accounts = reader.missing_accounts(ids.iter().copied()).await?;
     let read = |id| cmd("ZRANGE").arg(keys::friend_slots(id)).arg(0).arg(MAX_FRIENDS - 1).arg("WITHSCORES").take();

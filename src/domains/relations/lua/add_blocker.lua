@@ -1,4 +1,4 @@
--- add_blocker.lua - writes the other side of a block, replacing an older or newer one.
+-- add_blocker.lua - writes the other side of a block, replacing an entry with another id.
 -- KEYS 1 blockers:{b}  2 user:{b}
 -- ARGV 1 a  2 block id
 -- Returns 1 | 0 no account b

@@ -3,7 +3,7 @@
 -- ARGV 1 b
 -- Returns nothing by itself
 
--- Writes the friendship with this id, and a follow of b with the same id: unless there is a follow, or `most` of them. A friendship with
+-- Writes the friendship with this id, and a follow of b with the same id, unless a follows b already or follows `most` accounts. A friendship with
 -- another id was ended and made again since.
 local function add_friend(id, most)
   local held = redis.call('ZSCORE', KEYS[1], ARGV[1])

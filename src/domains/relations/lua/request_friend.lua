@@ -3,7 +3,8 @@
 -- ARGV 1 b  2 new id  3 set with the requests of the account that acts: 2 for a, 3 for b  4 1 to accept only
 --   5 slot that b holds: 1 of a friend, 2 of a request, 0 none  6 most friends  7 most requests  8 most follows
 -- Returns 2 became friends | 1 the request waits | 0 were friends already
---   | -1 no account a | -2 a has too many friends | -3 a has sent too many requests | -4 no request | -5, -6 b needs a slot of this kind
+--   | -1 no account a | -2 a has too many friends | -3 a has sent too many requests | -4 no request
+--   | -5 b needs a slot of a friend | -6 b needs a slot of a request
 if redis.call('EXISTS', KEYS[5]) == 0 then return -1 end
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 local own = tonumber(ARGV[3])

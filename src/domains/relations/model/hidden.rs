@@ -7,10 +7,10 @@ use crate::db::EstimatedSize;
 use crate::domains::users::User;
 use std::collections::HashMap;
 
-/// Maximum number of accounts that are cached for one viewer. Of more, only those that a request needs are read.
+/// Maximum number of accounts that are cached for one viewer. If there are more, nothing is cached, and only those that a request needs are read.
 const MAX_CACHED: u64 = 2_000;
 
-/// A version of an account's relations. Each change raises its number; repairs of damaged data change only counts.
+/// A version of an account's relations. Each change raises `changes`; repairs of damaged data change only the other counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct RelationsVersion {
     /// The number of changes.
@@ -39,7 +39,7 @@ pub(in super::super) struct HiddenAccounts {
 }
 
 impl HiddenAccounts {
-    /// Whether the relations of an account are few enough.
+    /// Whether the relations of an account are few enough to be cached.
     pub(in super::super) const fn can_cache(account: &User) -> bool {
         account.mutes.0.saturating_add(account.blocks.0).saturating_add(account.blocked_by.0) <= MAX_CACHED
     }

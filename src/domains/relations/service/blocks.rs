@@ -58,8 +58,8 @@ pub async fn refuse_blocked(loaders: &Loaders, other: UserId) -> Outcome<()> {
     if relationship.blocks { Err(forbidden().into()) } else { Ok(()) }
 }
 
-/// The account with this global id, for the end of a block: also one that blocks the viewer, if the viewer blocks it, too. Otherwise two accounts that
-/// have blocked each other at the same time could never end that.
+/// The account with this global id, for the end of a block: also an account that blocks the viewer, if the viewer blocks that account. Otherwise two
+/// accounts that have blocked each other at the same time could never end their blocks.
 ///
 /// # Errors
 /// `NOT_FOUND` if there is none or the viewer cannot discover it; `STORAGE_UNAVAILABLE`.

@@ -9,7 +9,7 @@ use crate::base::page::{Row, Window};
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{RelationKind, Task};
 
-/// Relations that one pass removes.
+/// Maximum number of relations of one kind and direction that one pass removes.
 pub(super) const PASS: usize = 1_000;
 
 /// Result of settling a relation.

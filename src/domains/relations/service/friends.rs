@@ -18,11 +18,12 @@ use crate::platform::journal::service as journal;
 use crate::platform::journal::{RelationKind, Task};
 use std::sync::Arc;
 
-/// Friends and requests that one pass removes.
+/// Maximum number of entries that one pass removes from each of the three lists of an account.
 const FRIENDS_PER_PASS: usize = 1_000;
 
 /// Requests the friendship of `other`, or accepts the request of `other`: the commit; [`settle`] does the rest. Returns whether the two became
-/// friends. One script; two more for a slot.
+/// friends. One script. If the commit will add an entry to the friends or the sent requests of the account with the higher id, two scripts more: one
+/// reserves a slot, which counts towards the limits of that account, and one tries the commit again.
 ///
 /// # Errors
 /// `LIMIT_REACHED` at 5,000 friends of either account, and at 1,000 sent requests; `NOT_FOUND` if `other` was deleted, and with
@@ -47,7 +48,7 @@ pub async fn request(app: &App, viewer: UserId, other: UserId, only_accept: bool
     }
 }
 
-/// Reserves a slot of the second account.
+/// Reserves a slot of the second account of a pair: the account with the higher id.
 async fn reserve(app: &App, pair: Pair, slot: ReservationKind, id: u64, viewer: UserId) -> Outcome<()> {
     let is_viewer = pair.second == viewer;
     match (store::reserve(app.db(), pair, slot, id).await?, slot) {
@@ -132,8 +133,8 @@ pub fn task(a: UserId, b: UserId) -> Task {
     Task::Relation { kind: RelationKind::Friendship, from: pair.first, to: pair.second }
 }
 
-/// Removes the friends and the friend requests of a deleted account, the other sides first: up to a thousand of each list; `true` means that
-/// more may be left. Their follows are removed by other stages of the deletion.
+/// Removes the friends and the friend requests of a deleted account, first from the lists of the other accounts, then from its own: up to a thousand
+/// of each list. `true` means that more may be left. Other stages of the deletion remove the follows.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -221,7 +222,8 @@ async fn load_listed(loaders: &Loaders, rows: &[Row], is_own: bool) -> Result<Ve
 }
 
 /// A page of the friends that the viewer and `id` have in common: the newest friendship of the viewer first, with its id as position. An empty
-/// page for the viewer's own account and without a session. Two round trips for any number of accounts, and a batch of accounts.
+/// page for the viewer's own account, without a session, and if the viewer may not read the profile of `id`. Cost: that of
+/// [`super::can_read_profile`], two round trips that find the friends in common with all accounts of a batch, and a batch of accounts.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -279,7 +281,7 @@ impl PageSource for MutualFriendListing<'_> {
 /// Returns the error for a change that a concurrent block has removed: the same error as if the block had been committed first.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`.
+/// Always: `NOT_FOUND` or `FORBIDDEN`, or `STORAGE_UNAVAILABLE`.
 pub async fn error_after_block(app: &App, viewer: UserId, other: UserId, only_accept: bool) -> Outcome<()> {
     let between = blocks::state_between(app.db(), viewer, other).await?;
     match (between.is_blocked, only_accept) {

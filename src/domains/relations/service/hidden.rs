@@ -35,8 +35,8 @@ pub async fn hidden_authors(app: &App, viewer: UserId) -> Result<(Vec<HiddenAuth
     Ok((hidden, own.version.changes))
 }
 
-/// Whether blocks separate accounts from others, for each account and each of its others, as committed. One pipeline of two commands for each account;
-/// nothing for none.
+/// The blocks between each account of `pairs` and each account in its list, in the same order. `blocks` is as committed; `is_blocked` is read from
+/// `blockers`, which is written after the commit. One pipeline of two commands for each account with a list that is not empty.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -15,7 +15,7 @@ static ADD_MUTER: Script = Script::allow_oom(include_str!("../lua/add_muter.lua"
 static ADD_BLOCKER: Script = Script::allow_oom(include_str!("../lua/add_blocker.lua"));
 static REMOVE_BLOCKS: Script = Script::allow_oom(include_str!("../lua/remove_blocks.lua"));
 
-/// The accounts to which `id` has the relation.
+/// The key of the accounts to which `id` has the relation.
 fn own_side(kind: OneWayRelation, id: UserId) -> String {
     match kind {
         OneWayRelation::Mute => keys::mutes(id),
@@ -23,7 +23,7 @@ fn own_side(kind: OneWayRelation, id: UserId) -> String {
     }
 }
 
-/// The accounts that have the relation to `id`.
+/// The key of the accounts that have the relation to `id`.
 fn other_side(kind: OneWayRelation, id: UserId) -> String {
     match kind {
         OneWayRelation::Mute => keys::muters(id),
@@ -31,7 +31,7 @@ fn other_side(kind: OneWayRelation, id: UserId) -> String {
     }
 }
 
-/// The id of `a`'s relation to `b`; `None` without one, and for a deleted account. One pipeline on the tag of `a`.
+/// The id of `a`'s relation to `b`; `None` if there is no relation, or if `a` was deleted. One pipeline on the tag of `a`.
 pub(in super::super) async fn id(db: &Db, kind: OneWayRelation, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
     let commands = vec![cmd("EXISTS").arg(user_key(a)).take(), cmd("ZSCORE").arg(own_side(kind, a)).arg(b.0).take()];
     let mut replies = db.read_many(commands).await?.into_iter();
@@ -40,7 +40,7 @@ pub(in super::super) async fn id(db: &Db, kind: OneWayRelation, a: UserId, b: Us
     Ok(id.filter(|_| exists).map(|id| id as u64))
 }
 
-/// Removes relations of `a`: the commit, on the tag of `a`. One script; nothing for none.
+/// Removes relations of `a`: the commit, on the tag of `a`. One script; no round trip if `others` is empty.
 pub(in super::super) async fn remove(db: &Db, kind: OneWayRelation, a: UserId, others: &[UserId]) -> Result<(), Error> {
     if others.is_empty() {
         return Ok(());
@@ -48,7 +48,7 @@ pub(in super::super) async fn remove(db: &Db, kind: OneWayRelation, a: UserId, o
     db.call::<u64>(others.iter().fold(removal(kind, a), |call, other| call.arg(other.0))).await.map(drop)
 }
 
-/// Removes the relations of many accounts to `b`. One pipeline of scripts; nothing for none.
+/// Removes the relations of many accounts to `b`. One pipeline of scripts; no round trip if `accounts` is empty.
 pub(in super::super) async fn remove_by(db: &Db, kind: OneWayRelation, accounts: &[UserId], b: UserId) -> Result<(), Error> {
     db.call_many(accounts.iter().map(|account| removal(kind, *account).arg(b.0)).collect()).await.map(drop)
 }
@@ -69,7 +69,7 @@ pub(in super::super) async fn add_other(db: &Db, kind: OneWayRelation, b: UserId
     db.call(Call::new(script, [other_side(kind, b), user_key(b)]).arg(a.0).arg(id)).await
 }
 
-/// Removes `a` from the other sides of its relations to `others`. One pipeline; nothing for none.
+/// Removes `a` from the other sides of its relations to `others`: a key of each. One pipeline; no round trip if `others` is empty.
 pub(in super::super) async fn remove_other(db: &Db, kind: OneWayRelation, others: &[UserId], a: UserId) -> Result<(), Error> {
     let accounts = others.iter();
     match kind {
@@ -81,7 +81,7 @@ pub(in super::super) async fn remove_other(db: &Db, kind: OneWayRelation, others
     }
 }
 
-/// Removes accounts from those that have the relation to `b`. One command; nothing for none.
+/// Removes accounts from the set of those that have the relation to `b`. One command; no round trip if `accounts` is empty.
 pub(in super::super) async fn remove_others(db: &Db, kind: OneWayRelation, b: UserId, accounts: &[UserId]) -> Result<(), Error> {
     if accounts.is_empty() {
         return Ok(());

@@ -11,7 +11,7 @@ use crate::domains::graph::{MAX_FOLLOWING, following_key, unfollowed_key};
 use crate::domains::users::user_key;
 use redis::cmd;
 
-/// Accounts that one command looks up.
+/// Maximum number of accounts that one command looks up.
 const LOOKUP: usize = 1_000;
 const FRIENDS_PRELUDE: &str = include_str!("../lua/friends.lua");
 
@@ -139,7 +139,7 @@ const fn position(list: FriendList) -> u8 {
     }
 }
 
-/// Reads the first account's side, which decides; nothing for a deleted account. One pipeline.
+/// Reads the first account's side, which decides; an empty state if that account was deleted. One pipeline.
 pub(in crate::domains::relations) async fn state(db: &Db, pair: Pair) -> Result<PairState, Error> {
     let score = |list| cmd("ZSCORE").arg(list_key(pair.first, list)).arg(pair.second.0).take();
     let commands = vec![
@@ -238,7 +238,7 @@ pub(in crate::domains::relations) async fn friendships(
     Ok(friends.iter().zip(&sent).zip(&received).map(state).collect())
 }
 
-/// Removes a deleted account from the lists of others. One pipeline of scripts; nothing for none.
+/// Removes a deleted account from the lists and slots of `others`. One pipeline of scripts; no round trip if `others` is empty.
 pub(in crate::domains::relations) async fn remove_deleted_friend(
     db: &Db,
     others: &[UserId],
@@ -252,7 +252,7 @@ pub(in crate::domains::relations) async fn remove_deleted_friend(
     db.call_many(others.iter().map(call).collect()).await.map(drop)
 }
 
-/// Removes others from the lists of a deleted account. One pipeline; nothing for none.
+/// Removes `others` from the lists of a deleted account. One pipeline; no round trip if `others` is empty.
 pub(in crate::domains::relations) async fn remove_friends_of_deleted(
     db: &Db,
     deleted: UserId,

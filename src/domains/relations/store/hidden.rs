@@ -13,7 +13,7 @@ use redis::cmd;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Accounts that one command reads.
+/// Maximum number of accounts that one command reads.
 const PAGE: usize = 10_000;
 
 /// The mutes and blocks of an account, with the version of its relations.
@@ -48,7 +48,7 @@ pub(in super::super) async fn read_own_relations(db: &Db, id: UserId) -> Result<
     Ok(OwnRelations { mutes, blocks: blocks.into_iter().map(UserId).collect(), version })
 }
 
-/// Whether blocks separate accounts from others, for each account and each of its others. One pipeline.
+/// The blocks between each account of `pairs` and each account in its list, in the same order. One pipeline.
 pub(in super::super) async fn blocks_among(db: &Db, pairs: &[(UserId, Vec<UserId>)]) -> Result<Vec<Vec<BlockState>>, Error> {
     let pairs: Vec<(UserId, Vec<u64>)> = pairs.iter().map(|(id, others)| (*id, others.iter().map(|it| it.0).collect())).collect();
     let queried = || pairs.iter().filter(|(_, others)| !others.is_empty());
@@ -69,7 +69,7 @@ pub(in super::super) async fn blocks_among(db: &Db, pairs: &[(UserId, Vec<UserId
     Ok(found)
 }
 
-/// All accounts that block `id`, newest block first. One command for every [`PAGE`].
+/// All accounts that block `id`, newest block first. One command for every [`PAGE`] accounts.
 pub(in super::super) async fn blockers(db: &Db, id: UserId) -> Result<Vec<UserId>, Error> {
     let (mut all, mut below) = (Vec::new(), u64::MAX);
     loop {
@@ -83,9 +83,9 @@ pub(in super::super) async fn blockers(db: &Db, id: UserId) -> Result<Vec<UserId
     }
 }
 
-/// The accounts that `id` mutes or blocks, and those that block it, at this version of its relations or a later one; `None` if nothing is cached. No
-/// round trip if they are cached at this version, else one pipeline, and one for every [`PAGE`] accounts that block it.
-pub(in super::super) async fn cached(
+/// The accounts that `id` mutes or blocks, and those that block it, at this version of its relations or a later one; `None` without a client-side
+/// cache. No round trip if they are cached at this version, else one pipeline, and one command for every [`PAGE`] accounts that block it.
+pub(in super::super) async fn read_through(
     db: &Db,
     id: UserId,
     version: RelationsVersion,

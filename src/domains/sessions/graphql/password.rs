@@ -1,6 +1,6 @@
 //! The change of a password in GraphQL.
 
-use super::super::service::{self, NewPassword};
+use super::super::service::{self, PasswordChange};
 use crate::schema::{payload, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result};
 
@@ -47,7 +47,7 @@ impl PasswordMutation {
 async fn change(ctx: &Context<'_>, input: ChangePasswordInput) -> Result<ChangePasswordPayload> {
     let request = request(ctx)?;
     let ChangePasswordInput { current_password, new_password, device_token } = &input;
-    let new = NewPassword { current: current_password, new: new_password, device_token: device_token.as_deref() };
+    let new = PasswordChange { current: current_password, new: new_password, device_token: device_token.as_deref() };
     let (changed, user_errors) = refuse(service::change_password(&request.app, request.viewer()?, new).await)?;
     request.reset_loaders();
     let (ended, device_token) = changed.map(|changed| (changed.ended, changed.device_token)).unzip();

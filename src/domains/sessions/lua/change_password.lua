@@ -1,4 +1,5 @@
--- change_password.lua - replaces the hash of a password, and moves all sessions but one from the account's list to those that end. All links end, sent or not.
+-- change_password.lua - replaces the hash of a password, and moves all sessions but one from the account's list to those that end. Sent
+-- links, and links of messages that wait, become invalid: those that confirm an address and those that reset the password.
 -- KEYS 1 password:{uid}  2 user:{uid}  3 sessions:{uid}  4 sessions_ended:{uid}  5 email:{uid}  6 email_pending:{uid}  7 email_reset:{uid}
 --   8 email_notices:{uid}
 -- ARGV 1 the new hash  2 the new epoch of device tokens  3 absolute lifetime of a session, ms  4 id of the notice, 0 for none  5 time to live of notices, ms
@@ -25,7 +26,7 @@ end
 redis.call('PEXPIRE', KEYS[4], ARGV[3])
 local address = redis.call('HGET', KEYS[5], 'address')
 if address then store_notice(8, ARGV[4], address, ARGV[5]) end
--- No token is made for a message that waits: the account sends the link again.
+-- The id of a message that waits is replaced, so no token is issued for it: the account requests the link again.
 if redis.call('EXISTS', KEYS[6]) == 1 then
   redis.call('HDEL', KEYS[6], 'token')
   redis.call('HSET', KEYS[6], 'message', '0')

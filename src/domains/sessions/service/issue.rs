@@ -11,17 +11,18 @@ use crate::platform::events::service as events;
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 
-/// Attempts to begin a session while other requests end all sessions of the account.
+/// Maximum number of attempts to begin a session while other requests end all sessions of the account.
 const ATTEMPTS: usize = 3;
 
-/// Begins a session that lives for at most `ttl`, and no longer than others. The oldest of more than 100 ends. Two writes and a read.
+/// Begins a session that lives for at most `ttl`, and no longer than other sessions. Above 100 sessions, the oldest ends. A pipeline of two scripts,
+/// and a read; on a cluster the journal too.
 ///
 /// # Errors
 /// `UNAUTHENTICATED` if the account was deleted; `OVERLOADED` if other requests end its sessions again and again meanwhile.
 pub async fn issue(app: &App, user: UserId, agent: Option<&str>, ttl: Millis) -> Result<NewSession, Error> {
     for _ in 0..ATTEMPTS {
         let (mut session, mut fresh) = super::new_session(app, user, agent, AuthenticationMethod::Key).await?;
-        // The lifetime of all sessions may become longer later: this one ends when it was said to end.
+        // The server's absolute lifetime may become longer later: this session still ends after `ttl`.
         session.until = Some(SessionEnd(session.id.time() + ttl));
         fresh.expires_at = session.expires_at(app.config());
         if let Some(fresh) = super::add(app, (session, fresh), None).await? {

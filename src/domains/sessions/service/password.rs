@@ -12,12 +12,12 @@ use crate::platform::events::service as events;
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 
-/// Verifications of the current password while other requests replace its hash.
+/// Maximum number of verifications of the current password while other requests replace its hash.
 const ATTEMPTS: usize = 3;
 
 /// The input of a change of a password.
 #[derive(Clone, Copy, Debug)]
-pub struct NewPassword<'a> {
+pub struct PasswordChange<'a> {
     /// The current password.
     pub current: &'a str,
     /// The new password.
@@ -42,11 +42,11 @@ pub struct ChangedPassword {
 /// # Errors
 /// `INVALID_PASSWORD`, `WRONG_CREDENTIALS`; `FORBIDDEN` if the account has no password; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes is full, or other
 /// requests replace the hash again and again; `UNAUTHENTICATED` if the account was deleted or the session has ended.
-pub async fn change_password(app: &App, viewer: &Viewer, input: NewPassword<'_>) -> Outcome<ChangedPassword> {
+pub async fn change_password(app: &App, viewer: &Viewer, input: PasswordChange<'_>) -> Outcome<ChangedPassword> {
     let new_text = passwords::check_new(input.new, "newPassword")?;
     for _ in 0..ATTEMPTS {
         let verified = passwords::verify_field(app, viewer.user, input.current, viewer.session(), "currentPassword").await?;
-        let next = verified.replace(app, new_text.clone(), input.device_token).await?;
+        let next = verified.prepare_replacement(app, new_text.clone(), input.device_token).await?;
         let lease = journal::begin_deletion(app, Task::Password { user: viewer.user }).await?;
         let notice = users::begin_notice(app, viewer.user, MailKind::PasswordChanged).await?;
         let proof = PasswordProof::Hash(verified.hash(), viewer.session_digest());
@@ -73,7 +73,7 @@ pub async fn change_password(app: &App, viewer: &Viewer, input: NewPassword<'_>)
 }
 
 /// Deletes the sessions in the account's list of ended sessions (ended by a password change, a reset or a backend), and returns those that were alive, newest
-/// first. One read if there are none. For each thousand of them a read of the list and one of its sessions, and three pipelines.
+/// first. One read if there are none. For each thousand of them a read of the list, a read of its sessions, and three writes.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -93,7 +93,7 @@ pub async fn delete_ended_sessions(app: &App, user: UserId) -> Result<Vec<Sessio
     }
 }
 
-/// Those of the listed sessions that are alive; all of them if one cannot be read, which must not prevent their deletion.
+/// The ids of the listed sessions that are alive; all ids if a session cannot be read, which must not prevent the deletion.
 async fn live_of(app: &App, listed: &[(String, SessionId)]) -> Vec<SessionId> {
     let digests = listed.iter().map(|(digest, _)| digest.clone()).collect();
     match load_live(app, app.db().read_barrier(), digests).await {

@@ -22,7 +22,7 @@ pub async fn reset_password(app: &App, token: &str, new: &str, agent: Option<&st
     let new = passwords::check_new(new, "newPassword")?;
     let token = passwords::check_reset(app, token).await?;
     let user = token.user;
-    let next = passwords::new_password(app, user, new).await?;
+    let next = passwords::prepare_password(app, user, new).await?;
     let lease = journal::begin_deletion(app, Task::Password { user }).await?;
     let notice = users::begin_notice(app, user, MailKind::PasswordChanged).await?;
     let (proof, change) = (PasswordProof::Reset(&token.digest), (next.hash.as_str(), next.device_epoch.as_str()));

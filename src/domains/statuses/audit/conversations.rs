@@ -61,7 +61,7 @@ async fn check_page(reader: &AuditReader, root: StatusId, entries: &[ScannedEntr
     Ok(())
 }
 
-/// Checks that replies have an entry. `replies` are ids with the stored form of what they reply to.
+/// Checks that replies have an entry. `replies` are ids of replies, each with the stored form of its parent.
 pub(super) async fn check_replies(
     reader: &AuditReader,
     replies: &[(StatusId, String)],
@@ -106,7 +106,7 @@ pub(super) async fn check_deleted_with_replies(
     Ok(())
 }
 
-/// Whether a tombstone has a valid form: `1`, or `1 parent root`, and what the status quoted.
+/// Whether a tombstone has a valid form: `1` or `1 parent root`, with the quoted status at the end if the status was a quote.
 pub(super) fn is_tombstone(id: StatusId, text: &str) -> bool {
     let text = text.rsplit_once(" q").filter(|(_, quoted)| quoted.parse::<u64>().is_ok()).map_or(text, |(rest, _)| rest);
     text == "1" || DeletedEntry::parse(id, text).is_some_and(|it| it.id.root.0 > 0)

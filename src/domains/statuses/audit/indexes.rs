@@ -15,7 +15,7 @@ use crate::domains::users::{PRIVATE_FIELD, user_key};
 use redis::cmd;
 use std::collections::HashMap;
 
-/// The texts of statuses with their authors, as everybody sees them: private accounts have no public statuses. Two pipelines.
+/// The texts of statuses with their authors. A status of a private account counts as not public. Two pipelines.
 async fn texts_of(
     reader: &AuditReader,
     ids: impl Iterator<Item = StatusId>,

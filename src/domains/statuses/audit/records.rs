@@ -2,7 +2,7 @@
 
 use super::super::keys;
 use super::super::model::TOMBSTONE_TTL;
-use crate::base::audit::LEASE;
+use crate::base::audit::GRACE_PERIOD;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::db::audit_reader::AuditReader;
@@ -36,7 +36,7 @@ pub async fn status_records(
     let record = |id: &StatusId| match author(id) {
         Some(author) => StatusRecord::By(author),
         None if reader.is_young(id.0) => StatusRecord::InProgress,
-        None if ttls.read::<i64>(id).is_some_and(|ttl| ttl > (TOMBSTONE_TTL - LEASE) as i64) => StatusRecord::InProgress,
+        None if ttls.read::<i64>(id).is_some_and(|ttl| ttl > (TOMBSTONE_TTL - GRACE_PERIOD) as i64) => StatusRecord::InProgress,
         None => StatusRecord::Missing,
     };
     Ok(ids.iter().map(|id| (*id, record(id))).collect())

@@ -39,7 +39,7 @@ impl Set {
     pub(super) const fn max_size(self) -> usize {
         match self {
             Self::OfStatus(..) | Self::Quotes(_) => usize::MAX,
-            Self::OfAccount(edge, _) => edge.max_size(),
+            Self::OfAccount(kind, _) => kind.max_size(),
             Self::Profile(_) => MAX_STATUSES,
             Self::Pins(_) => MAX_PINS,
         }

@@ -233,7 +233,7 @@ async fn like(ctx: &Context<'_>, id: &str, on: bool) -> Result<(Option<StatusObj
         let id = parse_id(id)?;
         service::like(&request.app, &request.loaders(), viewer, id, on).await?;
         request.reset_loaders();
-        // A status that the viewer may no longer see is not found; its likes are deleted with it.
+        // The status may have been hidden from the viewer meanwhile, or deleted with its likes: then it is not found.
         let seen = service::load_visible(&request.loaders(), [id]).await?.pop().flatten();
         Ok(StatusObject(seen.ok_or_else(service::not_found)?))
     }

@@ -1,4 +1,4 @@
--- add_liked.lua - writes the liker's side of a like, replacing an older or newer one.
+-- add_liked.lua - writes the liker's side of a like, replacing an entry with another id.
 -- KEYS 1 liked:{uid}  2 user:{uid}
 -- ARGV 1 status id  2 like id  3 the most likes of an account
 -- Returns 1 | 0 no such account | -1 the limit is reached

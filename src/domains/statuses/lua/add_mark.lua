@@ -1,4 +1,4 @@
--- add_mark.lua - writes the account's side of a bookmark or a repost, replacing an older or newer one, and counts it.
+-- add_mark.lua - writes the account's side of a bookmark or a repost, replacing an entry with another id, and counts a new entry.
 -- KEYS 1 bookmarks:{uid}, or reposts:{uid}  2 user:{uid}
 -- ARGV 1 status id  2 the mark's id  3 the most marks of an account  4 the field of the account that counts the set
 -- Returns 1 | 0 no such account | -1 the limit is reached

@@ -24,8 +24,8 @@ use crate::platform::rates::service::charge;
 /// [`settle_audience`]; one more read for a list.
 ///
 /// # Errors
-/// `INVALID_INPUT` for a list without its id and for an id of another kind; `NOT_FOUND` if the author has no such status or no such list;
-/// `RATE_LIMITED`.
+/// `INVALID_INPUT` for the audience `LIST` without a list, and for a list with another audience; `NOT_FOUND` if the author has no such status or no
+/// such list; `RATE_LIMITED`.
 pub async fn set_audience(app: &App, author: UserId, id: StatusId, input: &AudienceInput) -> Outcome<()> {
     let audience = input.check()?;
     charge(app, &[(Limit::Relations, Subject::Account(author))]).await?;
@@ -52,8 +52,8 @@ pub async fn set_audience(app: &App, author: UserId, id: StatusId, input: &Audie
     }
 }
 
-/// Checks that the list of an audience belongs to the author, unless the author's status `id` has this audience already. One pipeline; nothing
-/// without a list, and one more read for a list that does not belong to the author.
+/// Checks that the list of an audience belongs to the author, unless the author's status `id` has this audience already. One pipeline, and one more
+/// read for a list that does not belong to the author; no round trip for an audience without a list.
 pub(super) async fn check_list(app: &App, author: UserId, audience: ChosenAudience, id: StatusId) -> Outcome<()> {
     let Some(list) = audience.list() else { return Ok(()) };
     if lists::is_owned_by(app, author, list).await? {
@@ -65,8 +65,9 @@ pub(super) async fn check_list(app: &App, author: UserId, audience: ChosenAudien
     }
 }
 
-/// Publishes the edits of a status that had the audience `before` and may not have been published: afterwards they reach only those who can see it. Returns
-/// the names of all versions of its text. No round trip for a status that was never edited; otherwise those of [`pending_edits::publish_pending`].
+/// Publishes the edits that may not have been published, with the audience `before` of the status: edits that are published later reach only the
+/// accounts that can still see the status. Returns the names of all versions of its text. No round trip for a status that was never edited; otherwise
+/// those of [`pending_edits::publish_pending`].
 async fn publish_edits(app: &App, status: &Status, before: ChosenAudience) -> Result<IndexedNames, Error> {
     let mut names = terms::names_of_status(status);
     if status.last_edit.is_some() {
@@ -77,7 +78,7 @@ async fn publish_edits(app: &App, status: &Status, before: ChosenAudience) -> Re
 
 /// Publishes a change of the audience, unless everyone who could see the status before still can, and reconciles the index entries. Threads check their
 /// viewers in any case. One read; if some accounts can no longer see the status, another read and the event, and up to four round trips more for a status that
-/// was edited; those of index entries more for a text with entities.
+/// was edited; more for a text with entities and for reposts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.

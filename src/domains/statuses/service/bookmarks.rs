@@ -27,7 +27,7 @@ pub async fn bookmark(app: &App, loaders: &Loaders, user: UserId, id: StatusId) 
     Ok(())
 }
 
-/// Removes a bookmark, whether the viewer may see the status or not; nothing without a bookmark. A charge, and the steps of a mark.
+/// Removes a bookmark, whether the viewer may see the status or not. Changes nothing if there is no bookmark. A charge, and the steps of a mark.
 ///
 /// # Errors
 /// `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

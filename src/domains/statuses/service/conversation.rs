@@ -60,7 +60,8 @@ pub struct AncestorsPage {
     pub has_previous: bool,
 }
 
-/// A page of the ancestors of a status: all of them have an entry. One script, whatever the depth, and the cost of [`load_visible`]; nothing for a root.
+/// A page of the ancestors of a status: all of them have an entry. One script, whatever the depth, and the cost of [`load_visible`]; no round trip
+/// for a root.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -80,7 +81,7 @@ pub async fn ancestors(app: &App, loaders: &Loaders, status: &Status, args: &Pag
     Ok(AncestorsPage { items: entries.into_iter().zip(seen).map(entry).collect(), has_next: to < depth, has_previous: from > 0 })
 }
 
-/// The depths of a page, among all below `depth`: the first one, and the one after the last.
+/// The depths of a page, of the depths from 0 to `depth` - 1: the first depth, and the depth after the last one.
 fn range(request: &PageRequest, depth: u32) -> (u32, u32) {
     let depth_of = |position: u64| u32::try_from(position).unwrap_or(u32::MAX);
     let from = request.after.map_or(0, |after| depth_of(after).saturating_add(1)).min(depth);

@@ -22,8 +22,8 @@ use crate::platform::journal::service as journal;
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 
-/// Changes the text of a status; the text that it has changes nothing. A charge, the journal, one script, three reads and the event; one more read for a
-/// text with mentions.
+/// Changes the text of a status; the same text again changes nothing. A charge, the journal, one script, three reads and the event; more for texts
+/// with mentions or tags, and for reposts.
 ///
 /// # Errors
 /// `INVALID_MESSAGE`; `NOT_FOUND` if the author has no such status; `LIMIT_REACHED` after [`MAX_EDITS`]; `RATE_LIMITED`.
@@ -53,8 +53,9 @@ fn limit_reached() -> UserError {
     )
 }
 
-/// Reconciles the index entries with the text of an edit that was made, and publishes the edit. Nothing for a status that was deleted since: its deletion is
-/// published. Four round trips; one more for texts with mentions, those of index entries for texts with names, and those of events for feeds with reposts.
+/// Reconciles the index entries with the text of an edit that was made, and publishes the edit. Publishes nothing if the status was deleted since:
+/// its deletion is published. Four round trips; one more for texts with mentions, those of index entries for texts with names, and those of events
+/// for feeds with reposts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -86,7 +87,7 @@ pub async fn versions(app: &App, status: &Status, args: &PageArgs) -> Result<Pag
 
 /// The number of versions of a status.
 pub fn version_count(status: &Status) -> usize {
-    edits_of(status) + 1
+    edit_count(status) + 1
 }
 
 /// The id of the list that cursors of [`versions`] belong to.
@@ -94,7 +95,7 @@ pub const fn versions_id(status: StatusId) -> ListId {
     ListId { kind: b'V', owner: status.0 }
 }
 
-fn edits_of(status: &Status) -> usize {
+fn edit_count(status: &Status) -> usize {
     status.last_edit.map_or(0, |Edit { number, .. }| number.min(MAX_EDITS))
 }
 
@@ -112,7 +113,7 @@ impl PageSource for VersionListing<'_> {
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         let rows = |window: &Window| {
-            let positions = (0..=edits_of(self.status) as u64).map(|number| TOP - number);
+            let positions = (0..=edit_count(self.status) as u64).map(|number| TOP - number);
             let mut positions: Vec<u64> = positions.filter(|it| *it < window.below && *it > window.above).collect();
             if !window.newest_first {
                 positions.reverse();

@@ -1,8 +1,8 @@
 //! Index entries: a status is in the timelines of the tags of its text while it is public, and among the mentions of the accounts that the text mentions.
 //!
-//! The status is on one tag of the cluster and its entries are on others, so they are reconciled: an entry is written, the status is read, and what
-//! differs is written again until nothing has changed. A process that dies in between leaves an entry of the journal with the names, which is
-//! written before any index entry is added, and before a status is deleted: its texts are unknown afterwards.
+//! A status and its index entries are on different hash tags, so they are reconciled: the index entries are written, the status is read again, and
+//! differences are written until the status has not changed. A process that dies in between leaves an entry of the journal with the names. That entry
+//! is written before any index entry is added, and before a status is deleted, because the texts of the status are unknown afterwards.
 
 use super::super::model::{MAX_EDITS, Status};
 use super::super::names::names_of_versions;
@@ -28,7 +28,7 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub(super) struct NewNames {
     known: KnownNames,
-    /// The entry of the journal with the names; `None` without any.
+    /// The entry of the journal with the names; `None` if there are no names.
     lease: Option<EntryLease>,
 }
 
@@ -71,8 +71,8 @@ impl NewNames {
         Ok((lease, Self { known: KnownNames { journaled: names, accounts }, lease: Some(names_lease) }))
     }
 
-    /// Adds the index entries of the status. One pipeline; nothing for a text without names. The text may have changed meanwhile: the caller reads it
-    /// again ([`super::derived`]).
+    /// Adds the index entries of the status. One pipeline; no round trip for a text without names. The text may have changed meanwhile: the caller
+    /// reads it again ([`super::derived`]).
     pub(super) async fn add(self, app: &App, status: &Status, is_private: bool) -> Result<Option<NewEntries>, Error> {
         let Some(lease) = self.lease else { return Ok(None) };
         let (text, known) = (IndexedText::new(status, is_private), self.known);
@@ -95,8 +95,8 @@ impl NewNames {
 }
 
 /// Reconciles the index entries of a status with its text and its audience; `candidates` are further names that it may have entries under. One pipeline for
-/// a status without any; otherwise an entry of the journal, a pipeline of writes, one more for mentions, and a read, as often as the status changes
-/// meanwhile.
+/// a status without names. Otherwise also an entry of the journal, a read for mentions, one pipeline for removed and one for added names, and a read
+/// of the status; repeated while the status changes.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
@@ -158,7 +158,7 @@ fn task(author: UserId, status: StatusId, names: &IndexedNames) -> Task {
     Task::StatusIndexes { author, status, tags, logins: names.logins.iter().cloned().collect() }
 }
 
-/// Adds the index entries of statuses of public accounts in bulk, one status after the other. Nothing for texts without entities.
+/// Adds the index entries of statuses of public accounts in bulk, one status after the other. Skips statuses whose text has no entities.
 pub(super) async fn import(app: &App, statuses: &[&Status]) -> Result<(), Error> {
     for status in statuses.iter().filter(|status| !status.entities.is_empty()) {
         let names = IndexedText::new(status, false).indexed_names();
@@ -176,13 +176,13 @@ pub(super) struct PendingDeletion {
     pub(super) written_at: Millis,
     /// The names of all versions of its text.
     names: IndexedNames,
-    /// The entry of the journal with the names; `None` without any.
+    /// The entry of the journal with the names; `None` if there are no names.
     lease: Option<EntryLease>,
 }
 
 /// Writes the names of a status of `author` to the journal before the status is deleted, and publishes edits that may not have been published, since its
-/// texts are unknown afterwards; `None` if there is no such status. A pipeline; a read, a pipeline and the events more for a status that was edited, and
-/// the entry for one with names.
+/// texts are unknown afterwards; `None` if there is no such status. One pipeline. For an edited status also a read of the status and the cost of
+/// [`pending_edits::publish_pending`]; for a status with names also the entry.
 pub(super) async fn begin_deletion(app: &App, author: UserId, id: StatusId) -> Result<Option<PendingDeletion>, Error> {
     let Some(text) = store::read_texts(app.db(), author, &[id]).await?.pop().flatten() else { return Ok(None) };
     let mut names = text.names();
@@ -199,8 +199,8 @@ pub(super) async fn begin_deletion(app: &App, author: UserId, id: StatusId) -> R
 }
 
 impl PendingDeletion {
-    /// Removes the index entries after the deletion, also those that a change in progress has added meanwhile. Nothing for a status without names. Returns
-    /// the names.
+    /// Removes the index entries after the deletion, also those that a change in progress has added meanwhile. No round trip for a status without
+    /// names. Returns the names.
     pub(super) async fn finish(self, app: &App, author: UserId, id: StatusId) -> Result<IndexedNames, Error> {
         if let Some(lease) = self.lease {
             settle_indexes(app, author, id, self.names.clone()).await?;
@@ -217,9 +217,9 @@ impl PendingDeletion {
     }
 }
 
-/// Removes the index entries of statuses of a deleted account that are about to be deleted, under the names of all versions of their texts. Nobody adds
-/// any for a deleted account, so a pass that stops in between is repeated. A pipeline; one more for each status that was edited, and one or two for each
-/// with names.
+/// Removes the index entries of statuses of a deleted account that are about to be deleted, under the names of all versions of their texts. No
+/// index entries are added for a deleted account, so no entry of the journal is needed: a pass that stops in between is repeated. One pipeline; one
+/// more for each status that was edited, and one or two for each status with names.
 pub(super) async fn remove(app: &App, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
     for (id, text) in ids.iter().zip(store::read_texts(app.db(), author, ids).await?) {
         let Some(text) = text else { continue };

@@ -63,7 +63,8 @@ pub async fn settle_like(app: &App, user: UserId, id: StatusId) -> Result<(), Er
     replies::sync_likes(app, &[id]).await
 }
 
-/// Repeats until both sides match. Removes a like if the liker's set is full.
+/// Writes the liker's side of a like to match `current`, the status's side, and repeats this while the status's side changes. Removes the like if the
+/// account was deleted or likes too many statuses.
 async fn sync_like(app: &App, user: UserId, id: StatusId, mut current: Option<u64>) -> Result<LikeIndexResult, Error> {
     let mut result = LikeIndexResult::Indexed;
     loop {
@@ -90,7 +91,7 @@ fn too_many_likes() -> UserError {
 }
 
 /// Removes deleted statuses from the sets of their likers: up to a thousand likes, divided among the statuses. Returns the statuses that
-/// have likes left. Three round trips.
+/// may have likes left. Three round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -19,9 +19,9 @@ const MARKS_PER_PASS: usize = 1_000;
 
 /// A mark after a request, when both sides agree.
 pub struct ChangedMark {
-    /// The id of the mark; `None` without one.
+    /// The id of the mark; `None` if there is no mark.
     pub id: Option<u64>,
-    /// Whether the request has added or removed it; if not, there is nothing more to do.
+    /// Whether the request has added or removed the mark. If not, the caller only acknowledges `lease`.
     pub is_changed: bool,
     /// The entry in the journal, which the caller acknowledges.
     pub lease: EntryLease,
@@ -53,7 +53,8 @@ pub(super) async fn add(app: &App, mark: Mark, user: UserId, id: StatusId) -> Ou
     Err(refusal)
 }
 
-/// Removes a mark, whether the viewer may see the status or not; nothing without one. The journal, the commit, the account's side and a read.
+/// Removes a mark, whether the viewer may see the status or not. Changes nothing if the account has not marked the status. Cost: the journal, the
+/// commit, the account's side and a read, and one event for a repost that was undone.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -73,7 +74,7 @@ pub(super) async fn remove(app: &App, mark: Mark, user: UserId, id: StatusId) ->
 }
 
 /// Reconciles the account's side of a mark with the status's side. Returns the id of the mark. A read, a write and a read, repeated while the status's side
-/// changes; up to two reads and the event more for a repost that was undone.
+/// changes. For an undone repost, up to two more reads and one event.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -85,8 +86,8 @@ pub async fn settle_mark(app: &App, mark: Mark, user: UserId, id: StatusId) -> R
     Ok(sync(app, mark, user, id, current).await?.1)
 }
 
-/// Publishes that a repost was undone, if the process that has undone it may have died before: the account's side is removed afterwards. The deletion of the
-/// status is an event of its own.
+/// Publishes that a repost was undone if its account's side still exists: the process that undid the repost may have stopped before it published. The
+/// account's side is removed only after the publication. Publishes nothing if the status was deleted: the deletion has an event of its own.
 async fn publish_undone(app: &App, user: UserId, id: StatusId) -> Result<(), Error> {
     match store::indexed(app.db(), Mark::Repost, user, id).await? {
         Some(undone) if statuses::exist(app.db(), &[id]).await? == [true] => {
@@ -96,7 +97,8 @@ async fn publish_undone(app: &App, user: UserId, id: StatusId) -> Result<(), Err
     }
 }
 
-/// Repeats until both sides match, and returns the id on both. Removes a mark if the account has too many.
+/// Writes the account's side of a mark to match `current`, the status's side, and repeats this while the status's side changes. Removes the mark if
+/// the account was deleted or has too many marks. Returns the result of the writes, and the id that both sides have.
 async fn sync(
     app: &App,
     mark: Mark,
@@ -133,8 +135,8 @@ fn limit_reached(mark: Mark) -> UserError {
     UserError::new(UserErrorCode::LimitReached, message, &["statusId"])
 }
 
-/// Removes deleted statuses from the marks of all accounts: up to a thousand marks, divided among the statuses. Returns the statuses that have
-/// marks left. The deletion is published to feeds with reposts, if the author of the statuses is known. Three round trips, and more for reposts.
+/// Removes deleted statuses from the marks of all accounts: up to a thousand marks, divided among the statuses. Returns the statuses that may
+/// have marks left. The deletion is published to feeds with reposts, if the author of the statuses is known. Three round trips, and more for reposts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -174,7 +176,7 @@ async fn publish_deletion_to_reposter_feeds(app: &App, author: UserId, id: Statu
 }
 
 /// Publishes a change of a public status to the feeds into which the newest [`PARTS`] thousand accounts have reposted it. A read and an event for each
-/// thousand; nothing for a status without reposts.
+/// thousand; no round trip for a status without reposts.
 pub(super) async fn publish_change_to_reposter_feeds(
     app: &App,
     status: &Status,

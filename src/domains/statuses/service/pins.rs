@@ -19,7 +19,7 @@ use crate::platform::rates::service::charge;
 /// # Errors
 /// `NOT_FOUND` if the account has no such status; `LIMIT_REACHED` at [`MAX_PINS`]; `RATE_LIMITED`.
 pub async fn pin(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
-    check(app, user, id).await?;
+    charge_pin(app, user, id).await?;
     match store::pin(app.db(), user, id, app.next_id().await?).await? {
         PinResult::Pinned => Ok(()),
         PinResult::NoStatus => Err(not_found().into()),
@@ -27,22 +27,23 @@ pub async fn pin(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
     }
 }
 
-/// Removes a pin; nothing without it. A charge, a read and a command.
+/// Removes a pin, if there is one. A charge, a read and a command.
 ///
 /// # Errors
 /// `NOT_FOUND` if the account has no such status; `RATE_LIMITED`.
 pub async fn unpin(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
-    check(app, user, id).await?;
+    charge_pin(app, user, id).await?;
     Ok(store::unpin(app.db(), user, id).await?)
 }
 
-async fn check(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
+/// Charges a change of a pin, and checks that the account has the status.
+async fn charge_pin(app: &App, user: UserId, id: StatusId) -> Outcome<()> {
     charge(app, &[(Limit::SavedItems, Subject::Account(user))]).await?;
     if statuses::author(app.db(), id).await? == Some(user) { Ok(()) } else { Err(not_found().into()) }
 }
 
-/// The pinned statuses of an account that the viewer may see, newest pin first; none if the viewer cannot read the profile. One batch of pins, and those
-/// of [`load_visible`].
+/// The pinned statuses of an account that the viewer may see, newest pin first; none if the viewer cannot read the profile. The cost of
+/// [`relations::can_read_profile`], one batch of pins, and the cost of [`load_visible`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -82,7 +82,7 @@ pub const fn profile_id(author: UserId, choice: ProfileChoice) -> ListId {
     ListId { kind, owner: author.0 }
 }
 
-/// The position of the newest entry of a profile that the viewer may see; `None` without any. As a page with one entry.
+/// The position of the newest entry of a profile that the viewer may see; `None` if there is none. The cost of a page with one entry.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -99,9 +99,9 @@ const ROWS_FACTOR: usize = 4;
 /// Maximum number of rows of a window.
 const MAX_ROWS: usize = 1_000;
 
-/// When an author posted the first status of the default [`profile`] that the viewer may see; `None` without any, and if the viewer cannot see the newest
-/// 10,000. For any number of authors together: the pipelines of [`relations::can_read_profile`], one of the newest status of each author, and those of
-/// [`load_visible`]; and the last two again for authors whose newest statuses the viewer cannot see.
+/// When an author posted the newest status of the default [`profile`] that the viewer may see; `None` if the viewer can see none of the newest 10,000
+/// statuses. For any number of authors together: the pipelines of [`relations::can_read_profile`], one of the newest status of each author, and those
+/// of [`load_visible`]; and the last two again for authors whose newest statuses the viewer cannot see.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

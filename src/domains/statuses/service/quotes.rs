@@ -1,7 +1,7 @@
 //! Quotes: a status shows another one, which is public when it is quoted. Whether the quoted status is shown is decided at each read.
 //!
-//! The status that quotes is authoritative: it names the quoted one, and its tombstone does after its deletion. The quoted status has the set of those that
-//! quote it, on its own tag; the steps of posting, settling and deleting keep the set.
+//! The quoting status is authoritative: it has the id of the quoted status, and so has its tombstone after its deletion. The quoted status has the
+//! set of the statuses that quote it, on its own tag; the steps of posting, settling and deleting update the set.
 
 use super::super::load::ViewedStatus;
 use super::super::model::Status;
@@ -51,13 +51,14 @@ async fn is_repeated(app: &App, author: UserId, id: StatusId) -> Result<bool, Er
     Ok(statuses_store::author(app.db(), id).await? == Some(author) || tombstones::was_deleted(app.db(), id).await?)
 }
 
-/// Adds an existing status to the set of the status that it quotes. One script; nothing for a status that quotes nothing.
+/// Adds an existing status to the set of the status that it quotes. One script; no round trip for a status that quotes nothing.
 pub(super) async fn add(app: &App, status: &Status) -> Result<(), Error> {
     let quote: Vec<_> = status.quote.map(|quoted| (quoted, status.id)).into_iter().collect();
     store::set(app.db(), &quote, true).await
 }
 
-/// Removes deleted statuses from the sets of the statuses that they quoted, as pairs (quoted, deleted). One pipeline; nothing for none.
+/// Removes deleted statuses from the sets of the statuses that they quoted, as pairs (quoted, deleted). One pipeline; no round trip if `quotes` is
+/// empty.
 pub(super) async fn remove(app: &App, quotes: &[(StatusId, StatusId)]) -> Result<(), Error> {
     store::set(app.db(), quotes, false).await
 }

@@ -32,7 +32,7 @@ const REPLIES_PER_PASS: usize = 1_000;
 const PATH: &[&str] = &["replyToId"];
 
 /// The parent of a new reply of the viewer, by the parent's global id, or the user error: `NOT_FOUND` for a parent that the viewer cannot see,
-/// `FORBIDDEN` if its author or the author of the root refuses it. The cost of [`load_visible`], and up to three batches for policies.
+/// `FORBIDDEN` if its author or the author of the root refuses it. The cost of [`load_visible`], and that of [`can_reply`].
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -60,8 +60,9 @@ fn conversation_is_full() -> UserError {
     )
 }
 
-/// Whether the viewer may reply to a status, by its policy and that of the conversation's root. A root that was deleted permits and refuses nothing. Up to
-/// three batches; none for a status of a conversation whose policies permit everyone, except the one that loads the root.
+/// Whether the viewer may reply to a status, by its policy and that of the conversation's root. If the root was deleted, only the policy of the
+/// status counts. For a reply one batch, which loads the root. For each of the two policies that depends on the viewer, at most a batch of follows,
+/// one of the viewer's account, and one for each current or former login of the viewer that the text mentions.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -135,7 +136,7 @@ pub(super) struct ParentCount {
     pub(super) replies: u32,
 }
 
-/// Adds a status to the conversation that it replies in, before it is written. One script; nothing for a status that is no reply.
+/// Adds a reply to its conversation, before the reply is written. One script; no round trip for a status that is no reply.
 ///
 /// # Errors
 /// `NOT_FOUND` if the parent was deleted; `LIMIT_REACHED` at a million statuses.
@@ -152,7 +153,7 @@ pub(super) async fn join(app: &App, status: &Status) -> Outcome<Option<ParentCou
     }
 }
 
-/// Adds the replies among statuses to their conversations, at their positions by likes. Pipelines of scripts; nothing for statuses that are no replies.
+/// Adds the replies among statuses to their conversations, at their positions by likes. Pipelines of scripts; ignores statuses that are no replies.
 pub(super) async fn import(app: &App, statuses: &[&Status]) -> Result<(), Error> {
     let replies = || statuses.iter().filter_map(|status| Some((status, status.reply?)));
     let entries: Vec<_> = replies().map(|(status, reply)| (status.conversation_entry_id(), reply.parent)).collect();
@@ -187,7 +188,8 @@ pub(super) async fn sync_count(app: &App, entry: ConversationEntryId) -> Result<
 }
 
 /// Counts a new reply at its parent. The parent's number of replies is only raised, since later replies may have been counted already. One script; more if
-/// the parent was deleted; nothing for a status that is no reply. The number may have changed meanwhile: the caller reads it again ([`super::derived`]).
+/// the parent was deleted; no round trip for a status that is no reply. The number may have changed meanwhile: the caller reads it again
+/// ([`super::derived`]).
 pub(super) async fn count_reply(app: &App, status: &Status, count: Option<ParentCount>) -> Result<(), Error> {
     let (Some(reply), Some(ParentCount { parent, replies })) = (status.reply, count) else { return Ok(()) };
     if store::raise_count(app.db(), parent.status, replies).await? {
@@ -229,7 +231,8 @@ pub(super) async fn remove_entry_of(app: &App, author: UserId, entry: DeletedEnt
     journal::enqueue(app, Task::RepliesToDeleted { conversation: entry.id.root, status: entry.id.status }).await
 }
 
-/// Removes an entry, and the entries of deleted statuses above it that have no other entries below them.
+/// Marks the status of an entry as deleted. Removes the entry if no other entry is below it, and then the entries of deleted statuses above it in the
+/// same way; after many entries, in the background.
 async fn remove_unused(app: &App, entry: ConversationEntryId) -> Result<(), Error> {
     let mut next = Some(entry);
     for _ in 0..PASSES {
@@ -343,7 +346,7 @@ pub(super) async fn sync_likes(app: &App, ids: &[StatusId]) -> Result<(), Error>
     Ok(())
 }
 
-/// Sets who may reply to a status of `author`; the same again changes nothing. A charge and a script.
+/// Sets who may reply to a status of `author`; the same policy again changes nothing. A charge and a script.
 ///
 /// # Errors
 /// `NOT_FOUND` if the author has no such status; `RATE_LIMITED`.

@@ -34,8 +34,8 @@ pub async fn repost(app: &App, loaders: &Loaders, user: UserId, id: StatusId) ->
     marks::add(app, Mark::Repost, user, id).await
 }
 
-/// Removes a repost, whether the viewer may see the status or not; nothing without a repost. A charge, and the steps of a mark. The caller
-/// removes it from feeds.
+/// Removes a repost, whether the viewer may see the status or not. Changes nothing if there is no repost. A charge, and the steps of a mark. The
+/// caller removes the repost from feeds.
 ///
 /// # Errors
 /// `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -44,7 +44,8 @@ pub async fn undo_repost(app: &App, user: UserId, id: StatusId) -> Outcome<Chang
     Ok(marks::remove(app, Mark::Repost, user, id).await?)
 }
 
-/// The ids of reposts of statuses that exist, in the order of `pairs`; `None` where there is none. One pipeline; nothing for no pairs.
+/// The ids of reposts of statuses that exist, in the order of `pairs`; `None` if there is no such repost. One pipeline; no round trip if `pairs` is
+/// empty.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -52,8 +53,9 @@ pub async fn current_reposts(app: &App, pairs: &[(UserId, StatusId)]) -> Result<
     store::current_many(app.db(), Mark::Repost, pairs).await
 }
 
-/// Keeps the statuses whose repost is visible, of statuses that the viewer may see with the account of the repost, in their order: they are public, and no
-/// block separates their author and the reposter. At most one batch of accounts and one of blocks; none for accounts that are cached and block nobody.
+/// Keeps the statuses whose repost is visible, in their order: the status is public, and no block separates its author and the reposter. `found` are
+/// statuses that the viewer may see, each with its reposter. At most one batch of accounts and one of blocks; no round trip if all accounts are
+/// cached and block nobody.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -14,7 +14,7 @@ use crate::platform::events::service as events;
 use crate::platform::events::{EventAudience, FilterTerms};
 use std::collections::BTreeSet;
 
-/// The accounts that had the logins among `names` when the texts were written, at `times`. A read; nothing without mentions.
+/// The accounts that had the logins among `names` when the texts were written, at `times`. One read; no round trip if `names` has no logins.
 pub(super) async fn mentioned(app: &App, names: &IndexedNames, times: &[Millis]) -> Result<Vec<UserId>, Error> {
     let holders = users::login_holders(app, names.logins.clone()).await?;
     let accounts: BTreeSet<UserId> =
@@ -23,7 +23,7 @@ pub(super) async fn mentioned(app: &App, names: &IndexedNames, times: &[Millis])
 }
 
 /// The terms of a new status. A status that is not public is found only by its author and by the accounts that it mentions. The terms of such a status, and
-/// of one with names, have its audience, for a deletion whose own terms are lost.
+/// of a status with names, have its audience, for a deletion that is published without terms of its own.
 pub(super) async fn of_posting(app: &App, status: &Status, is_private: bool, mentioned: &[UserId]) -> Result<FilterTerms, Error> {
     let audience = EventAudience { author: status.author, is_private, audience: status.audience };
     let terms = match audience.is_public() {
@@ -33,7 +33,7 @@ pub(super) async fn of_posting(app: &App, status: &Status, is_private: bool, men
     with_names(app, terms, &names_of_status(status), audience, mentioned).await
 }
 
-/// The names in the text of a status. Nothing for a text without entities.
+/// The names in the text of a status; none for a text without entities.
 pub(super) fn names_of_status(status: &Status) -> IndexedNames {
     if status.entities.is_empty() { IndexedNames::default() } else { names_of(&status.message, &status.entities) }
 }
@@ -82,7 +82,7 @@ pub(super) async fn of_deletion(
 }
 
 /// The terms of a change of the audience, which is delivered to those who could see the status with the audience `before`. `names` are as those of
-/// [`of_deletion`]. The event of a status that was deleted since is found only by its author.
+/// [`of_deletion`]. The event of a status that was deleted since has an empty text: only feeds, and filters of its author or of samples, match it.
 pub(super) async fn of_narrowing(
     app: &App,
     (author, id): (UserId, StatusId),

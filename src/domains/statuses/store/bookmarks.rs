@@ -40,7 +40,7 @@ impl BookmarkLookup {
         (!members.is_empty()).then(|| cmd("ZMSCORE").arg(keys::marked(Mark::Bookmark, viewer)).arg(members).take())
     }
 
-    /// Whether each of `count` statuses is bookmarked, from the reply to [`Self::command`]; `None` for those that are not known.
+    /// Whether each of `count` statuses is bookmarked, from the reply to [`Self::command`]; all `None` if the request does not select them.
     pub(super) fn read(self, count: usize, reply: Option<Value>) -> Result<Vec<Option<bool>>, Error> {
         match (self, reply) {
             (Self::NotSelected, _) => Ok(vec![None; count]),

@@ -15,7 +15,7 @@ pub(in super::super) struct PrimaryData {
     pub(in super::super) exists: bool,
     /// Its text; `None` if there is no such status, the account was deleted, or the text was not requested.
     pub(in super::super) text: Option<IndexedText>,
-    /// The number of replies to its parent; 0 without one.
+    /// The number of replies to its parent; 0 without a parent.
     pub(in super::super) replies_to_parent: u32,
 }
 

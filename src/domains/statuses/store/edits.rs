@@ -80,8 +80,8 @@ pub(in super::super) async fn edit(
     })
 }
 
-/// The versions of a status with numbers in this range, the first one is 0; fewer if there are fewer, and none for a status that does not exist. One
-/// pipeline. Versions that cannot be read are left out.
+/// The versions of a status whose numbers are in `range`, each with its number. The number of the first version is 0. Versions that do not exist or
+/// cannot be read are left out; a status that does not exist has no versions. One pipeline.
 pub(in super::super) async fn versions(
     db: &Db,
     id: StatusId,

@@ -58,7 +58,7 @@ impl IndexedText {
         Some((UserId(by?.parse().ok()?), text))
     }
 
-    /// The id of the last edit; 0 without one.
+    /// The id of the last edit; 0 for a status that was never edited.
     pub(in super::super) fn edit_id(&self) -> u64 {
         parse_edit(&self.last_edit).map_or(0, |edit| edit.id)
     }
@@ -93,7 +93,8 @@ pub(super) fn decode_text(
     Ok((exists, text.map(|text| IndexedText { is_public: text.is_public && private.is_none(), ..text })))
 }
 
-/// The texts of statuses of `author`, whether or not the account exists, in the order of `ids`; `None` for others' and unknown ones. One pipeline.
+/// The texts of statuses of `author`, whether or not the account exists, in the order of `ids`; `None` for statuses of other authors and unknown ids.
+/// The author counts as public. One pipeline.
 pub(in super::super) async fn read_texts(db: &Db, author: UserId, ids: &[StatusId]) -> Result<Vec<Option<IndexedText>>, Error> {
     let commands = ids.iter().map(|id| cmd("HMGET").arg(keys::status(*id)).arg(&FIELDS).take()).collect();
     db.read_many(commands).await?.into_iter().map(|fields| IndexedText::read(author, fields)).collect()

@@ -15,7 +15,7 @@ static MARK_STATUS: Script = Script::new(include_str!("../lua/mark_status.lua"))
 static ADD_MARK: Script = Script::allow_oom(include_str!("../lua/add_mark.lua"));
 static REMOVE_MARK: Script = Script::allow_oom(include_str!("../lua/remove_mark.lua"));
 
-/// Whether an account has marked statuses, in the order of `ids`. One command; none for no ids.
+/// Whether an account has marked statuses, in the order of `ids`. One command; no round trip if `ids` is empty.
 pub(in super::super) async fn are_marked(db: &Db, mark: Mark, user: UserId, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -54,14 +54,14 @@ pub(in super::super) async fn set(
     })
 }
 
-/// Removes marks of an account on the statuses' sides; ignores unknown ones. One pipeline of scripts.
+/// Removes marks of an account on the statuses' sides; ignores marks that do not exist. One pipeline of scripts.
 pub(in super::super) async fn unset_many(db: &Db, mark: Mark, user: UserId, ids: &[StatusId]) -> Result<(), Error> {
     db.call_many(ids.iter().map(|id| set_call(mark, *id, user, None)).collect()).await.map(drop)
 }
 
 fn set_call(mark: Mark, status: StatusId, user: UserId, id: Option<u64>) -> Call {
     let keys = [keys::status(status), keys::markers(mark, status)];
-    Call::new(&MARK_STATUS, keys).arg(user.0).arg(id.unwrap_or(0)).arg(mark.count_of_status())
+    Call::new(&MARK_STATUS, keys).arg(user.0).arg(id.unwrap_or(0)).arg(mark.field_of_status())
 }
 
 /// The id of a mark on the status's side; `None` also if there is no such status. One pipeline on its tag.
@@ -86,21 +86,21 @@ pub(in super::super) async fn add(
     id: u64,
 ) -> Result<MarkIndexResult, Error> {
     let call = Call::new(&ADD_MARK, [keys::marked(mark, user), user_key(user)]).arg(status.0).arg(id);
-    Ok(match db.call::<i64>(call.arg(mark.max_per_account()).arg(mark.count_of_account())).await? {
+    Ok(match db.call::<i64>(call.arg(mark.max_per_account()).arg(mark.field_of_account())).await? {
         1 => MarkIndexResult::Indexed,
         0 => MarkIndexResult::NoAccount,
         _ => MarkIndexResult::LimitReached,
     })
 }
 
-/// Removes the accounts' sides of marks. One pipeline of scripts; nothing for no marks.
+/// Removes the accounts' sides of marks. One pipeline of scripts; no round trip if `marks` is empty.
 pub(in super::super) async fn remove(db: &Db, mark: Mark, marks: &[(UserId, StatusId)]) -> Result<(), Error> {
     let keys = |user| [keys::marked(mark, user), user_key(user)];
-    let call = |(user, id): &(UserId, StatusId)| Call::new(&REMOVE_MARK, keys(*user)).arg(id.0).arg(mark.count_of_account());
+    let call = |(user, id): &(UserId, StatusId)| Call::new(&REMOVE_MARK, keys(*user)).arg(id.0).arg(mark.field_of_account());
     db.call_many(marks.iter().map(call).collect()).await.map(drop)
 }
 
-/// Up to `limit` accounts that have marked each deleted status; none for a status that exists. One pipeline.
+/// Up to `limit` accounts that have marked each deleted status; no accounts for a status that exists. One pipeline.
 pub(in super::super) async fn remaining_markers(
     db: &Db,
     mark: Mark,
@@ -110,7 +110,7 @@ pub(in super::super) async fn remaining_markers(
     members::list_remaining(db, ids, |id| keys::markers(mark, id), limit).await
 }
 
-/// Removes accounts from the markers of deleted statuses. One pipeline; nothing for none.
+/// Removes accounts from the markers of deleted statuses. One pipeline; no round trip without accounts.
 pub(in super::super) async fn remove_markers(db: &Db, mark: Mark, markers: &[(StatusId, Vec<UserId>)]) -> Result<(), Error> {
     members::remove(db, markers, |id| keys::markers(mark, id)).await
 }
@@ -121,7 +121,7 @@ pub(in super::super) async fn indexed(db: &Db, mark: Mark, user: UserId, id: Sta
     Ok(score.map(|score| score as u64))
 }
 
-/// As [`current`] for several marks, in the order of `pairs`. One pipeline; nothing for no pairs.
+/// As [`current`] for several marks, in the order of `pairs`. One pipeline; no round trip if `pairs` is empty.
 pub(in super::super) async fn current_many(db: &Db, mark: Mark, pairs: &[(UserId, StatusId)]) -> Result<Vec<Option<u64>>, Error> {
     if pairs.is_empty() {
         return Ok(Vec::new());
@@ -138,7 +138,7 @@ pub(in super::super) async fn current_many(db: &Db, mark: Mark, pairs: &[(UserId
     pairs.iter().map(&mut id).collect()
 }
 
-/// The ids of marks on the status's side, in the order of `pairs`, also of statuses that were deleted; `None` where there is none. One pipeline.
+/// The ids of marks on the status's side, in the order of `pairs`, also of statuses that were deleted; `None` if there is no mark. One pipeline.
 pub(in super::super) async fn ids(db: &Db, mark: Mark, pairs: &[(UserId, StatusId)]) -> Result<Vec<Option<u64>>, Error> {
     let score = |(user, status): &(UserId, StatusId)| cmd("ZSCORE").arg(keys::markers(mark, *status)).arg(user.0).take();
     let id = |reply| Ok(decode::value::<Option<f64>>(reply)?.map(|score| score as u64));

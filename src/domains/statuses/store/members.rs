@@ -7,7 +7,7 @@ use crate::base::page::Window;
 use crate::db::{Db, decode, ranges};
 use redis::cmd;
 
-/// Up to `limit` accounts of a set of each deleted status; none for a status that exists. One pipeline.
+/// Up to `limit` accounts of a set of each deleted status; no accounts for a status that exists. One pipeline.
 pub(super) async fn list_remaining(
     db: &Db,
     ids: &[StatusId],
@@ -29,7 +29,7 @@ pub(super) async fn list_remaining(
     Ok(found)
 }
 
-/// Removes accounts from a set of each status. One pipeline; nothing for none.
+/// Removes accounts from a set of each status. One pipeline; no round trip without accounts.
 pub(super) async fn remove(db: &Db, accounts: &[(StatusId, Vec<UserId>)], set: impl Fn(StatusId) -> String) -> Result<(), Error> {
     let not_empty = accounts.iter().filter(|(_, users)| !users.is_empty());
     let members = |users: &[UserId]| users.iter().map(|user| user.0).collect::<Vec<_>>();

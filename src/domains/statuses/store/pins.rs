@@ -30,12 +30,12 @@ pub(in super::super) async fn pin(db: &Db, user: UserId, id: StatusId, pin: u64)
     })
 }
 
-/// Removes a pin of an account; nothing without it. One command.
+/// Removes a pin of an account, if there is one. One command.
 pub(in super::super) async fn unpin(db: &Db, user: UserId, id: StatusId) -> Result<(), Error> {
     db.write_many(vec![cmd("ZREM").arg(keys::pins(user)).arg(id.0).take()]).await.map(drop)
 }
 
-/// The pinned statuses of accounts, newest pin first, in the order of `users`. One pipeline; nothing for no accounts.
+/// The pinned statuses of accounts, newest pin first, in the order of `users`. One pipeline; no round trip if `users` is empty.
 pub(in super::super) async fn read(db: &Db, users: &[UserId]) -> Result<Vec<Vec<StatusId>>, Error> {
     let command = |user: &UserId| cmd("ZRANGE").arg(keys::pins(*user)).arg(0).arg(MAX_PINS - 1).arg("REV").take();
     let replies = db.read_many(users.iter().map(command).collect()).await?;

@@ -89,7 +89,7 @@ pub(in super::super) async fn deleted_with_replies(
     Ok(members.iter().filter_map(|member| decode_entry(member)).collect())
 }
 
-/// Removes recorded entries of an account. One command; nothing for none.
+/// Removes recorded entries of an account. One command; no round trip if `entries` is empty.
 pub(in super::super) async fn remove_deleted_with_replies(
     db: &Db,
     author: UserId,

@@ -1,5 +1,5 @@
-//! Following tags. A home merges the followed tags when it is read, so that a tag costs its followers' homes nothing when a status is posted, and nobody
-//! can find out who follows it.
+//! Following tags. A home merges the followed tags when it is read, so that a posted status is not written to the homes of those who follow its tags.
+//! Nobody else can find out who follows a tag.
 
 use super::super::model::MAX_FOLLOWED_TAGS;
 use super::super::store::follows as store;
@@ -31,7 +31,7 @@ pub async fn follow(app: &App, user: UserId, name: &str) -> Outcome<TagId> {
     Ok(tag)
 }
 
-/// Stops following a tag; nothing if `user` does not follow it. A charge and one script.
+/// Stops following a tag. Changes nothing if `user` does not follow the tag. A charge and one script.
 ///
 /// # Errors
 /// `INVALID_INPUT` for a text that is no tag; `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

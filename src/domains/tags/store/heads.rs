@@ -58,7 +58,7 @@ impl TagHead {
     }
 }
 
-/// Windows of the statuses of tags, in the order of `windows`. A window that a cached head contains takes no command. One pipeline for the others, or none.
+/// Windows of the statuses of tags, in the order of `windows`. A window that a cached head contains takes no command. One pipeline for the others.
 pub(in crate::domains::tags) async fn windows(
     db: &Db,
     since: ReadBarrier,
@@ -103,7 +103,7 @@ pub(in crate::domains::tags) fn merge_cached(
     (first.statuses(), others)
 }
 
-/// The first ids of a window over several lists, each once. A list that adds none costs one comparison.
+/// The first ids of a window over several lists, each once. A list that adds no id costs one comparison.
 struct FirstIds {
     newest_first: bool,
     limit: usize,

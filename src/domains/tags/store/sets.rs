@@ -54,7 +54,7 @@ pub async fn add(db: &Db, set: &TagSet, tag: &TagId, id: u64) -> Result<AddTagRe
     })
 }
 
-/// Removes a tag from a set; nothing if it is not there. One script.
+/// Removes a tag from a set. Changes nothing if the tag is not in the set. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

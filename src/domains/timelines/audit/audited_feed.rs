@@ -20,8 +20,8 @@ pub(super) struct AuditedFeed {
     pub(super) missing: HashMap<u64, UserId>,
 }
 
-/// Reconciles a feed with whether an author is its source.
-pub(super) const fn settle_source(feed: Feed, source: UserId) -> Remedy {
+/// The repair that reconciles a feed with whether an author is its source.
+pub(super) const fn source_remedy(feed: Feed, source: UserId) -> Remedy {
     match feed {
         Feed::Home(follower) => Remedy::SettleFollow { follower, followed: source },
         Feed::List(list) => Remedy::SettleMembership { list, user: source },

@@ -3,7 +3,7 @@
 use super::super::keys;
 use super::super::model::{CEILING, FeedState, LARGEST_FEED};
 use super::super::store;
-use super::audited_feed::{AuditedFeed, settle_source};
+use super::audited_feed::{AuditedFeed, source_remedy};
 use super::reposts;
 use crate::base::audit::{Findings, Remedy};
 use crate::base::error::Error;
@@ -102,7 +102,7 @@ async fn check_marks(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Fi
             match mode.as_deref().map(FanoutMode::parse) {
                 Some(Ok(FanoutMode::Merge(_))) => {
                     let problem = format!("{} is not in {}, whose statuses are not pushed", author.0, keys::marked(it.feed));
-                    found.add_repairable(&store::owner_key(it.feed), problem, [settle_source(it.feed, author)]);
+                    found.add_repairable(&store::owner_key(it.feed), problem, [source_remedy(it.feed, author)]);
                 }
                 Some(Err(_)) => found.add(&user_key(author), "its fan-out mode cannot be read"),
                 _ => {}
@@ -166,7 +166,7 @@ async fn report(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Finding
             let settle = if feed == Feed::Home(author) {
                 Remedy::SettleStatus { author, status: id }
             } else {
-                settle_source(feed, author)
+                source_remedy(feed, author)
             };
             found.add_repairable(&store::owner_key(feed), problem, [settle]);
         }

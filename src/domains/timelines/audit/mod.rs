@@ -16,7 +16,7 @@ use crate::domains::lists::{list_key, list_of_key};
 use crate::domains::statuses::audit::{StatusRecord, status_records};
 use crate::domains::users::{user_key, user_of_key};
 use crate::platform::journal::Feed;
-use audited_feed::settle_source;
+use audited_feed::source_remedy;
 use redis::cmd;
 
 pub use super::keys::KINDS;
@@ -118,7 +118,8 @@ fn entry_remedy(_: Feed, key: &str, member: u64) -> Vec<Remedy> {
     vec![Remedy::CorrectScore { key: key.to_owned(), member }]
 }
 
-const fn remove_deleted_from(feed: Feed, status: StatusId) -> Remedy {
+/// The repair of an entry whose status does not exist.
+const fn deleted_status_remedy(feed: Feed, status: StatusId) -> Remedy {
     match feed {
         Feed::Home(owner) => Remedy::RemoveFromHome { owner, status },
         Feed::List(list) => Remedy::RemoveFromList { list, status },
@@ -145,7 +146,7 @@ async fn check_entries(reader: &AuditReader, windows: &[SetWindow<Feed>], found:
                     foreign.push((window, row.member, *author))
                 }
                 Some(StatusRecord::Missing) => {
-                    let removal = remove_deleted_from(window.set, StatusId(row.member));
+                    let removal = deleted_status_remedy(window.set, StatusId(row.member));
                     found.add_repairable(&window.key, format!("there is no status {}", row.member), [removal]);
                 }
                 _ => {}
@@ -159,7 +160,7 @@ async fn check_entries(reader: &AuditReader, windows: &[SetWindow<Feed>], found:
     for (window, status, author) in foreign {
         if follows.score(&(window.set, author)).is_none() && former.score(&(window.set, author)).is_none() {
             let problem = format!("status {status} is by {}, who is not a source of the feed", author.0);
-            found.add_repairable(&window.key, problem, [settle_source(window.set, author)]);
+            found.add_repairable(&window.key, problem, [source_remedy(window.set, author)]);
         }
     }
     Ok(())

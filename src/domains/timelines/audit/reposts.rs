@@ -4,7 +4,7 @@ use super::super::feed_row::{FeedRow, repost_member};
 use super::super::keys;
 use super::super::model::LARGEST_FEED;
 use super::super::store::{self, former_sources_key, sources_key};
-use super::audited_feed::{AuditedFeed, settle_source};
+use super::audited_feed::{AuditedFeed, source_remedy};
 use crate::base::audit::{Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
@@ -17,8 +17,8 @@ use redis::cmd;
 /// Accounts whose reposts are read at once.
 const ACCOUNTS: usize = 1_000;
 
-/// Checks that feeds hold the reposts of their sources. A new follow is still adding them. One pipeline for each thousand sources, and two for those that
-/// have reposts.
+/// Checks that feeds hold the reposts of their sources. A new source is not checked: its reposts may still be added. One pipeline for each thousand
+/// sources, and three more if they have reposts.
 pub(super) async fn check_complete(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Findings) -> Result<(), Error> {
     let mut sources = Vec::new();
     for (at, it) in feeds.iter().enumerate() {
@@ -63,10 +63,10 @@ async fn check_expected(
     Ok(())
 }
 
-/// Reconciles a repost with the feeds of all followers; and the feed with whether the account is a source.
+/// The repairs that reconcile a repost with the feeds of all followers, and the feed with whether the account is a source.
 fn remedies(feed: Feed, reposter: UserId, status: StatusId) -> Vec<Remedy> {
     let settle = Remedy::SettleRepost { user: reposter, status };
-    if feed == Feed::Home(reposter) { vec![settle] } else { vec![settle, settle_source(feed, reposter)] }
+    if feed == Feed::Home(reposter) { vec![settle] } else { vec![settle, source_remedy(feed, reposter)] }
 }
 
 /// Checks that the reposts in feeds exist, are at their positions, and are by sources.
@@ -103,7 +103,7 @@ pub(super) async fn check_entries(reader: &AuditReader, windows: &[SetWindow<Fee
             found.add_repairable(&window.key, problem, remedies(window.set, *reposter, *status));
         } else if Feed::Home(*reposter) != window.set && sources.score(&edge).is_none() && former.score(&edge).is_none() {
             let problem = format!("a repost of {} is by {}, who is not a source of the feed", status.0, reposter.0);
-            found.add_repairable(&window.key, problem, [settle_source(window.set, *reposter)]);
+            found.add_repairable(&window.key, problem, [source_remedy(window.set, *reposter)]);
         }
     }
     Ok(())

@@ -1,8 +1,8 @@
 -- push_feed.lua - adds statuses of an author to a feed, if the author is one of its sources or its owner.
 -- KEYS 1 home:{id}, or timeline:{id}  2 following:{id}, or members:{id}  3 feed:{id}  4 user:{id}, or list:{id}
--- ARGV 1 author  2 the follow that must exist, 0 for any, -1 for the owner's own statuses  3 window  4 the most entries
---      5 a feed that was last read before this time is dropped, ms  6 when the feed was created, ms  7… status ids
--- Returns 1 | 0 no source, or the owner was deleted | 2 the feed is dropped
+-- ARGV 1 author  2 the follow that must exist, 0 for any, -1 for the owner's own statuses  3 window  4 maximum number of entries
+--      5 a feed that was created and last read before this time is dropped, ms  6 when the feed was created, ms  7… status ids
+-- Returns 1 | 0 the author is not a source, or the owner was deleted | 2 the feed is dropped
 if redis.call('EXISTS', KEYS[4]) == 0 then return 0 end
 if ARGV[2] ~= '-1' then
   local follow = redis.call('ZSCORE', KEYS[2], ARGV[1])

@@ -1,15 +1,15 @@
 -- push_reposts.lua - adds reposts of an account to a feed, if the account is one of its sources or its owner. Statuses have a script of their own,
 -- so that reposts do not make it slower.
 -- KEYS 1 home:{id}, or timeline:{id}  2 following:{id}, or members:{id}  3 feed:{id}  4 user:{id}, or list:{id}
--- ARGV 1 reposter  2 the follow that must exist, 0 for any, -1 for the owner's own reposts  3 window  4 the most entries
---      5 a feed that was last read before this time is dropped, ms  6 when the feed was created, ms  7… pairs: repost id, status:reposter
--- Returns 1 | 0 no source, or the owner was deleted | 2 the feed is dropped
+-- ARGV 1 reposter  2 the follow that must exist, 0 for any, -1 for the owner's own reposts  3 window  4 maximum number of entries
+--      5 a feed that was created and last read before this time is dropped, ms  6 when the feed was created, ms  7… pairs: repost id, status:reposter
+-- Returns 1 | 0 the reposter is not a source, or the owner was deleted | 2 the feed is dropped
 if redis.call('EXISTS', KEYS[4]) == 0 then return 0 end
 if ARGV[2] ~= '-1' then
   local follow = redis.call('ZSCORE', KEYS[2], ARGV[1])
   if not follow or (ARGV[2] ~= '0' and tonumber(follow) ~= tonumber(ARGV[2])) then return 0 end
 end
--- Also for a dropped feed, whose rebuild reads reposts only if there may be any. Segments that were merged before have none.
+-- Set also for a dropped feed, since its rebuild reads reposts only if this field is set. Segments that were merged before contain no reposts.
 if redis.call('HSET', KEYS[3], 'reposts', 1) == 1 then redis.call('HINCRBY', KEYS[3], 'late', 1) end
 local state = redis.call('HMGET', KEYS[3], 'floor', 'seen', 'is')
 if state[3] == 'dropped' then return 2 end
@@ -30,7 +30,7 @@ end
 -- Segments that were merged before do not contain reposts that come below the floor.
 if #entries < #ARGV - 6 then redis.call('HINCRBY', KEYS[3], 'late', 1) end
 if #entries == 0 then return 1 end
--- A repost that was undone and repeated has the later id, in whatever order the two arrive.
+-- A repost that was undone and made again has the later id, in whatever order the two pushes arrive.
 redis.call('ZADD', KEYS[1], 'GT', unpack(entries))
 if redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[4]) then
   redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -tonumber(ARGV[3]) - 1)

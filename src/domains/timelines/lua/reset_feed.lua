@@ -8,6 +8,6 @@ local is_sound = is_number(state[1]) and is_number(state[2]) and is_number(state
 if is_sound and (not state[3] or state[3] == 'dropped' or state[3] == 'opening') then return 0 end
 redis.call('UNLINK', KEYS[1], KEYS[3])
 redis.call('HDEL', KEYS[2], 'floor', 'seen', 'late')
--- There may be reposts.
+-- The feed may have reposts.
 redis.call('HSET', KEYS[2], 'is', 'dropped', 'reposts', '1')
 return 1

@@ -18,7 +18,7 @@ use crate::base::page::Window;
 use crate::platform::journal::Feed;
 use std::cmp::Reverse;
 
-/// Maximum number of sources that are merged for each window: reading a cached merge of so few costs as much as merging them again.
+/// Maximum number of sources that are merged for each window: for so few sources, reading a cached merge costs as much as another merge.
 const MAX_UNCACHED_SOURCES: usize = 4;
 /// Minimum number of statuses of a full segment.
 const MIN_SEGMENT: usize = 10;
@@ -56,7 +56,7 @@ async fn fill_feed(app: &App, feed: Feed, pending: &mut [&mut PendingWindow]) ->
     let parts = cache.marked.len() * PARTS.len();
     let mut merged = MergedFeed { app, feed, floor, cache, segments: Vec::new() };
     for (at, window) in windows {
-        let rows = merged.window(window).await?;
+        let rows = merged.read_window(window).await?;
         pending[at].add(marked.by_ref().take(parts).flatten().chain(rows));
     }
     Ok(())
@@ -82,7 +82,7 @@ struct MergedFeed<'a> {
 
 impl MergedFeed<'_> {
     /// Reads the rows of a window.
-    async fn window(&mut self, mut window: Window) -> Result<Vec<FeedRow>, Error> {
+    async fn read_window(&mut self, mut window: Window) -> Result<Vec<FeedRow>, Error> {
         if self.floor == CEILING {
             // A feed that was dropped or is being rebuilt has no floor and no cached segments: only the page is merged.
             let authors = sources::authors_and_version(self.app, self.feed).await?.0;
@@ -90,7 +90,7 @@ impl MergedFeed<'_> {
         }
         let mut rows = Vec::new();
         while window.limit > 0 && window.above.saturating_add(1) < window.below {
-            let segment = self.segment(window).await?;
+            let segment = self.load_segment(window).await?;
             let found = segment.rows(&window);
             window.limit = window.limit.saturating_sub(found.len());
             if window.newest_first {
@@ -104,7 +104,7 @@ impl MergedFeed<'_> {
     }
 
     /// The segment in which a window begins; merges it if it is not cached.
-    async fn segment(&mut self, window: Window) -> Result<&Segment, Error> {
+    async fn load_segment(&mut self, window: Window) -> Result<&Segment, Error> {
         let position = if window.newest_first { window.below.saturating_sub(1) } else { window.above.saturating_add(1) };
         if !self.read_cached(position).await? {
             let guard = self.app.extension::<MergeLocks>().lock(self.feed).await;

@@ -17,8 +17,8 @@ use crate::domains::statuses::{NewStatus, StatusDraft};
 use crate::platform::events::FilterTerms;
 use crate::platform::journal::{Feed, Progress};
 
-/// Posts a status. When this returns, it is in the author's home and profile and in the homes of the first 1,000 followers; it reaches the
-/// others within seconds. A status of an author whose statuses are merged is in all homes at once. A repeated idempotency key returns the
+/// Posts a status. When this returns, it is in the author's home and profile and in the homes of the newest 1,000 followers; it
+/// reaches the others within seconds. A status of an author whose statuses are merged is in all homes at once. A repeated idempotency key returns the
 /// same status, or `None` if it was deleted since.
 ///
 /// # Errors
@@ -28,7 +28,7 @@ pub async fn post(app: &App, author: UserId, draft: StatusDraft) -> Outcome<Opti
         return Ok(None);
     };
     // The status is posted, so an error here only delays the switch of the author's fan-out mode to the next status.
-    if let Err(error) = fanout_mode::switch_if_due(app, author, followers).await {
+    if let Err(error) = fanout_mode::enqueue_due_switch(app, author, followers).await {
         tracing::debug!(%error, "the switch of an author's fan-out mode is left to the next status");
     }
     let is_pushed = followers.mode.is_pushed();
@@ -49,8 +49,8 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
     Ok(())
 }
 
-/// Reconciles the profile, the homes and the lists of liked and bookmarked statuses with whether a status exists: one pass of at most a thousand; `None`
-/// at the end.
+/// Reconciles the profile, the homes and the lists of liked and bookmarked statuses with whether a status exists: one pass over at most two
+/// thousand feeds, or over a thousand of each of its likes, bookmarks and reposts; `None` at the end.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -72,13 +72,13 @@ const INTERACTIONS: u8 = 2;
 struct FanoutPass<'a> {
     author: UserId,
     id: StatusId,
-    /// Whether the status goes to the followers, or only to its author.
+    /// Whether the status goes to the followers and lists, or only to its author.
     is_pushed: bool,
     /// Whether the status exists; `None` if that was not read.
     exists: Option<bool>,
     /// The terms that filters match; `None` if they were not read.
     terms: Option<FilterTerms>,
-    /// The derived data of a new status, which is settled when the status is in these feeds.
+    /// The derived data of a new status, which is settled when the status is in the feeds of the pass.
     derived: Option<&'a DerivedData>,
 }
 

@@ -22,7 +22,7 @@ use crate::domains::users::user_of_key;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Progress, Task};
 
-/// Maximum number of homes that receive an author's statuses in one pipeline, up to a window each.
+/// Maximum number of homes that receive an author's statuses in one pipeline, at most [`MAX_STATUSES_PER_SCRIPT`] each.
 const HOMES_PER_PIPELINE: usize = 50;
 /// Number of keys that one pass over all authors scans.
 const KEYS_PER_PASS: usize = 1_000;
@@ -40,15 +40,15 @@ fn due_switch(high: u64, stats: FollowerStats) -> Option<fn(u64) -> FanoutMode> 
 }
 
 /// Enqueues a switch of the author's mode if one is due. Two round trips then, otherwise none.
-pub(super) async fn switch_if_due(app: &App, author: UserId, stats: FollowerStats) -> Result<(), Error> {
+pub(super) async fn enqueue_due_switch(app: &App, author: UserId, stats: FollowerStats) -> Result<(), Error> {
     match due_switch(app.config().star_followers, stats) {
         Some(_) => journal::enqueue(app, Task::FanoutMode { author }).await,
         None => Ok(()),
     }
 }
 
-/// One pass of a switch of modes, a thousand followers, newest first; `None` at the end. The threshold is the store's, not the process's:
-/// during a rolling restart processes with different settings work on the same tasks, and must come to the same result.
+/// One pass of a switch of modes over a thousand followers or lists, newest first; `None` at the end. The threshold is the store's, not the
+/// process's: during a rolling restart processes with different settings work on the same tasks, and must come to the same result.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -80,11 +80,11 @@ pub async fn switch_mode(app: &App, author: UserId, progress: Progress) -> Resul
         return Ok(next);
     }
     graph::set_fanout_mode(app, author, mode, target).await?;
-    // The followers may have changed during the pass.
+    // The number of followers may have changed meanwhile: the next pass checks whether another switch is due.
     Ok(Some(Progress::default()))
 }
 
-/// Switches an author's mode from the first pass to the last. For bulk loads, while nobody posts.
+/// Runs all passes of a switch of an author's mode. For bulk loads, while nobody posts.
 ///
 /// # Errors
 /// As [`switch_mode`].
@@ -131,7 +131,7 @@ pub async fn apply_mode_threshold(app: &App) -> Result<(), Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn review_modes(app: &App, followers: u64, progress: Progress) -> Result<Option<Progress>, Error> {
-    let (recorded, nodes) = futures_util::try_join!(app.db().star_followers(), app.db().primaries())?;
+    let (recorded, nodes) = futures_util::try_join!(app.db().star_followers(), app.db().primary_count())?;
     let node = usize::from(progress.stage);
     if recorded != Some(followers) || node >= nodes {
         return Ok(None);
@@ -182,7 +182,7 @@ async fn return_to_pushing(app: &App, author: UserId, feeds: &[Feed]) -> Result<
     Ok(())
 }
 
-/// One attempt. Returns the feeds whose floor was lowered meanwhile.
+/// Makes one attempt of [`return_to_pushing`]. Returns the feeds whose floor was lowered meanwhile.
 async fn push_down_to_floors(app: &App, author: UserId, feeds: &[Feed]) -> Result<Vec<Feed>, Error> {
     let states = store::states(app.db(), feeds).await?;
     let floors: Vec<(Feed, u64)> = feeds.iter().zip(&states).map(|(feed, state)| (*feed, state.complete_from())).collect();

@@ -39,7 +39,7 @@ pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
             return Err(refusal);
         }
     };
-    // From here on the edge must be settled, so an error leaves the entry to the workers.
+    // From here on the edge must be settled, so an error leaves the entry of the journal to the workers.
     let refused = if is_new_follow { become_request(app, viewer, other).await? } else { Ok(()) };
     let settled = settle(app, Feed::Home(viewer), other).await?;
     lease.ack(app);
@@ -137,7 +137,7 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlem
             (None, Some(_)) if edge.request.is_some() && edge.unfollowed.is_none() => {}
             _ => sweep(app, feed, source).await?,
         }
-        // The write to the source's side was undone, and the undone edge is reconciled, too.
+        // The source was deleted, and the feed's side was removed: the next round reconciles that, too.
         if stats.is_none() {
             settled = EdgeSettlement::NoSource;
         }
@@ -148,7 +148,7 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlem
             graph::remove_hidden_reposts(app, owner, source).await?;
         }
         if let Some(stats) = stats {
-            fanout_mode::switch_if_due(app, source, stats).await?;
+            fanout_mode::enqueue_due_switch(app, source, stats).await?;
         }
         let now = read_edge(app, feed, source).await?;
         if now.follow == edge.follow && now.request == edge.request && now.unfollowed.is_none() {
@@ -158,8 +158,8 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlem
     }
 }
 
-/// As [`settle`], after a node may have lost writes: also removes entries of deleted statuses. Their fan-out has missed this feed if the
-/// author's side of the edge was lost.
+/// As [`settle`], after a node may have lost writes: also removes entries of deleted statuses. Their removal from feeds has missed this
+/// feed if the source's side of the edge was lost.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -226,7 +226,8 @@ async fn remove_undone_follow(app: &App, feed: Feed, source: UserId, undone: u64
 async fn backfill(app: &App, feed: Feed, source: UserId, follow: u64) -> Result<(), Error> {
     let mut floor = floor(app, feed).await?;
     if floor == CEILING {
-        // The feed is filled when it is read. One repost is pushed now, so that its state records that it has reposts: it may have been filled without them.
+        // The feed is filled when it is read. One repost is pushed now, so that the feed's state records that the feed may have reposts: a concurrent
+        // rebuild may have read none.
         let mut latest = LatestRows::newest_repost(source);
         if let Some(rows) = latest.next(app).await? {
             latest.push(app, &[feed], Some(follow), &rows).await?;

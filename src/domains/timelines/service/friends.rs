@@ -35,7 +35,8 @@ async fn befriend(app: &App, viewer: UserId, other: UserId, only_accept: bool) -
     let is_new_friendship = match friends::request(app, viewer, other, only_accept).await {
         Ok(is_new_friendship) => is_new_friendship,
         Err(refusal) => {
-            // A slot may be reserved. After another failure, a worker releases it when the lease expires.
+            // The request may have reserved a slot of `other` or the viewer. After another failure, a worker releases the slot when the lease
+            // expires.
             if matches!(refusal, Refusal::User(_)) {
                 friends::settle(app, viewer, other).await?;
                 lease.ack(app);
@@ -93,7 +94,8 @@ async fn end(app: &App, viewer: UserId, other: UserId, lists: &[FriendList]) -> 
 pub async fn settle_friendship(app: &App, a: UserId, b: UserId) -> Result<SettledFriendship, Error> {
     let settled = friends::settle(app, a, b).await?;
     if friends::are_friends(app, a, b).await? {
-        // Friends need no permission to follow. At 10,000 follows there is no follow that would end the request.
+        // Friends need no permission to follow. An account with 10,000 follows gets no follow with the friendship: nothing else would end its
+        // request.
         try_join!(graph::withdraw(app, a, b), graph::withdraw(app, b, a))?;
     }
     try_join!(follow::settle(app, Feed::Home(a), b), follow::settle(app, Feed::Home(b), a))?;

@@ -31,7 +31,7 @@ async fn touch_and_rebuild(app: &App, feed: Feed) -> Result<(), Error> {
     Ok(())
 }
 
-/// Fills a feed from below its floor, a thousand entries in a pass; `None` when it is full or complete.
+/// Adds the entries below its floor to a feed, at most a thousand in a pass. Returns `None` when the feed is full, complete or dropped again.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -56,7 +56,7 @@ impl Fetch for LogEndFetcher {
 }
 
 /// A page of an index, newest first by the time of posting, of the statuses that are delivered to the viewer. One read of the rows, and the batches of
-/// [`statuses::load_delivered`]. If the response has a sync cursor, one round trip before, which both share.
+/// [`statuses::load_delivered`]. If the response has a sync cursor, one round trip before, which the page and the cursor share.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -78,8 +78,8 @@ pub async fn indexed(
     Ok(page)
 }
 
-/// The position of the newest status that the response shows (0 for none), and the position in the event log from which live events continue; as
-/// [`super::head`]. Waits for the pages of the same timeline.
+/// The position of the newest status that the response shows, or else of the newest that is delivered to the viewer (0 if there is none), and the
+/// position in the event log from which live events continue; as [`super::head`]. Waits for the pages of the same timeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -48,7 +48,7 @@ pub async fn remove_from_list(app: &App, owner: UserId, list: UserListId, user: 
 /// # Errors
 /// As [`lists::charge_change`], and `NOT_FOUND` at the second deletion.
 pub async fn delete_list(app: &App, owner: UserId, list: UserListId) -> Outcome<()> {
-    // If the deletion of the record is lost in a crash, but not what follows, the list is written again under its name.
+    // If the deletion of the record is lost in a crash, but the later steps are not, the list is written again under its name.
     let name = lists::charge_change(app, owner, list).await?.name;
     let lease = journal::begin_deletion(app, Task::List { owner, list, name }).await?;
     lists::delete(app, owner, list).await?;

@@ -159,7 +159,7 @@ impl<'a> FeedListing<'a> {
 
     /// Hydrates rows that include reposts, as [`PageSource::hydrate`], without repeated reposts. One more round trip for the lookups of the rules, and for
     /// the rows below the reposts of statuses with several reposts; another one if a reposted status is by a source of the feed. The older entries that
-    /// decide which reposts are repeated are hydrated together with the rows.
+    /// decide which reposts are repeated are hydrated together with the rows, and more of them afterwards if some of them are hidden.
     async fn drop_repeats(&self, rows: &[FeedRow], distance: usize) -> Result<Vec<Option<FeedEntry>>, Error> {
         let has_tags = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?.has_tags;
         let mut found = self.load_statuses(rows).await?;
@@ -206,8 +206,8 @@ impl<'a> FeedListing<'a> {
         Ok(statuses::keep_visible_reposts(self.loaders, vec![repost]).await?.pop().flatten().is_some())
     }
 
-    /// Reads the rows below each repost that are searched for the same status. One round trip if the reposts are close to each other; none for no
-    /// reposts.
+    /// Reads the rows below each repost that are searched for the same status. One round trip if the reposts are close to each other; none if
+    /// `reposts` is empty.
     async fn read_older(&self, older: &mut OlderRows, reposts: &[FeedRow]) -> Result<(), Error> {
         older.add_reposts(reposts);
         while let Some((below, above)) = older.next_unread() {

@@ -1,5 +1,5 @@
-//! The batch loader of feeds. It reads all that the fields of one timeline need in one pipeline, and makes it consistent. It is part of the
-//! service since feeds are merged from profiles.
+//! The batch loader of feeds. It reads everything that the fields of one timeline need in one pipeline, and makes the results consistent with each
+//! other. It is part of the service since feeds are merged from profiles.
 
 use super::super::feed_row::{FeedLookup, FeedRow};
 use super::super::store;
@@ -39,7 +39,7 @@ pub struct LoadedPart {
     pub former_sources: Vec<UserId>,
     /// For a head: the end of the log of events before the batch was read.
     pub position: Option<LogPosition>,
-    /// Whether the feed has tags, whose statuses are by any author.
+    /// With the former sources: whether the feed has tags, whose statuses are by any author.
     pub has_tags: bool,
 }
 

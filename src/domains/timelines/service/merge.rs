@@ -41,7 +41,7 @@ impl MergedList for (TagId, ReadBarrier) {
     }
 }
 
-/// The position up to which one list has been read.
+/// A list, and the part of its window that is not read yet.
 struct ListReader<L> {
     list: L,
     window: Window,
@@ -53,7 +53,7 @@ pub(super) fn parts_of(authors: &[UserId], window: Window) -> impl Iterator<Item
     authors.iter().flat_map(move |author| PARTS.map(|part| (*author, part, window)))
 }
 
-/// Reads windows of statuses and reposts, in their order. One pipeline; nothing for no windows.
+/// Reads windows of statuses and reposts, in their order. One pipeline; no round trip if `windows` is empty.
 pub(super) async fn read_parts(app: &App, windows: &[(UserId, ProfilePart, Window)]) -> Result<Vec<Vec<FeedRow>>, Error> {
     if windows.is_empty() {
         return Ok(Vec::new());
@@ -65,7 +65,7 @@ pub(super) async fn read_parts(app: &App, windows: &[(UserId, ProfilePart, Windo
     Ok(windows.iter().zip(found).map(rows).collect())
 }
 
-/// The rows of a window over all statuses of `authors`, in the window's order, at most its limit; with their reposts if the feed may have any.
+/// The rows of a window over all statuses of `authors`, in the window's order, at most its limit; with `has_reposts` also over their reposts.
 ///
 /// Reads a few rows of each author, then more of those authors whose next rows may still belong to the result. Usually two rounds; at most
 /// six for 1,000 rows. A round sends one command for each list of an author, in pipelines of 1,000.
@@ -106,7 +106,7 @@ async fn merge<L: MergedList>(app: &App, lists: &[L], window: Window) -> Result<
         let mut open = open.into_iter();
         for windows in windows.chunks(PIPELINE_SIZE) {
             for (found, stream) in L::read(app, windows.to_vec()).await?.into_iter().zip(open.by_ref()) {
-                stream.read(&found, rows_per_list);
+                stream.advance(&found, rows_per_list);
                 rows.extend(found);
             }
         }
@@ -119,7 +119,8 @@ async fn merge<L: MergedList>(app: &App, lists: &[L], window: Window) -> Result<
 }
 
 impl<L> ListReader<L> {
-    fn read(&mut self, rows: &[FeedRow], limit: usize) {
+    /// Moves the window past rows that were read with this limit.
+    fn advance(&mut self, rows: &[FeedRow], limit: usize) {
         self.has_more = rows.len() == limit;
         if let Some(last) = rows.last() {
             let bound = if self.window.newest_first { &mut self.window.below } else { &mut self.window.above };

@@ -64,8 +64,9 @@ use load::FeedPart;
 /// Followers that a post reaches within its request, and the size of each later pass.
 const PASS: usize = 1_000;
 
-/// A page of a home, newest first. One read of the rows, one batch of statuses; one pipeline more for a viewer with mutes or blocks, and those of
-/// further windows if half of the entries are dropped, or if the viewer's account is not cached.
+/// A page of a home, newest first. One read of the rows and one batch of statuses; one pipeline more for a viewer with mutes or blocks, one for
+/// replies, and those for reposts (`listing`). Further windows are read if entries are hidden: for a viewer with mutes or blocks, only if half of the
+/// entries are hidden, or if the viewer's account is not cached.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -80,8 +81,8 @@ pub const fn home_id(owner: UserId) -> ListId {
 }
 
 /// The position of the newest entry of a feed that the viewer sees (0 for none), and the position in the event log from which live events continue the
-/// pages of the same timeline in this response; waits for these pages. Beside a first page no round trip of its own, or one on a cluster; without a first
-/// page, those of the newest statuses. One more if the response shows more than 250 young statuses.
+/// pages of the same timeline in this response; waits for these pages. If the response has a first page, no round trip, or one on a cluster;
+/// otherwise the round trips that read and hydrate the newest entry. One more if the response shows more than 250 young statuses.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -139,8 +140,9 @@ pub async fn hidden_reposters(app: &App, feed: Feed) -> Result<Vec<UserId>, Erro
     }
 }
 
-/// Whether a feed of the viewer receives the event of a repost: it shows the repost, or, for one that was undone, would show it. A repost that exists again
-/// is not undone. Whether it is a repeat is judged by the newest entries alone. Reads older rows only for a repost that passes the other rules.
+/// Whether a feed of the viewer receives the event of a repost. If the repost `exists`: whether the feed shows it; only a limited number of older
+/// rows is searched for the same status, and only if the other rules show the repost. For an undone repost: whether the feed would show it, and the
+/// account has not reposted the status again.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -148,7 +150,8 @@ pub async fn receives_repost(loaders: &Loaders, feed: Feed, row: FeedRow, exists
     FeedListing::new(loaders, feed).receives(row, exists).await
 }
 
-/// The versions of the sources of feeds (how often they have changed), in the order of `feeds`. Two round trips.
+/// The versions of the sources of feeds (how often they have changed), in the order of `feeds`. One pipeline for homes and one for lists, sent
+/// together.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

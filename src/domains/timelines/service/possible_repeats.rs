@@ -12,9 +12,9 @@ use crate::platform::journal::Feed;
 /// The reposts whose status may be in the feed a second time.
 pub(super) struct PossibleRepeats {
     feed: Feed,
-    /// Those to check in any case: of a status with several reposts, of the owner of the feed, or with a tag that the feed may follow.
+    /// The reposts to check in any case: their status has several reposts, is by the owner of the feed, or may have a tag of the feed.
     pub(super) to_check: Vec<FeedRow>,
-    /// Those to check if the author of the status is a source of the feed.
+    /// The reposts to check only if the author of their status is a source of the feed, with this author.
     to_check_by_author: Vec<(FeedRow, UserId)>,
 }
 

@@ -13,7 +13,7 @@ use crate::base::request::Loaders;
 use crate::domains::ads::service::{self as ads, PromotedStatus};
 use crate::domains::statuses::ViewedStatus;
 
-/// The fewest entries of the home between two promoted ones.
+/// Minimum number of entries of the home between two promoted entries.
 const MIN_DISTANCE: u8 = 9;
 /// Marks the part of a cursor that counts entries.
 const DISTANCE_TAG: u8 = b'p';
@@ -63,7 +63,7 @@ pub async fn promoted_home(
     Ok((page, entries))
 }
 
-/// The positions of the entries after which a page of this size may have a promoted one.
+/// The positions of the entries after which a page of this size may have a promoted entry.
 fn promotion_positions(distance: u8, entries: &[u64], size: usize) -> Vec<u64> {
     let (mut distance, mut remaining, mut positions) = (distance, size, Vec::new());
     for position in entries {

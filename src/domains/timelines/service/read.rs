@@ -72,7 +72,8 @@ pub(super) async fn windows(
 }
 
 /// Drops entries below the floor, and adds the statuses and reposts of marked authors above it, and the statuses of tags. One round trip for all, none
-/// without marks and tags; one or two more if the statuses of a few tags are much newer than those of the others.
+/// if no author is marked and the newest statuses of the tags are cached; one or two more if the statuses of a few tags are much newer than those of
+/// the others.
 async fn merge_above_floor(app: &App, since: ReadBarrier, pending: &mut [PendingWindow]) -> Result<(), Error> {
     let mut parts = Vec::new();
     for (at, window) in pending.iter_mut().enumerate() {

@@ -15,7 +15,7 @@ pub(super) const DISTANCE: usize = 1_000;
 const MAX_BETWEEN: usize = 100;
 /// The largest difference by which the id of a repost may be lower than the id of its status: a minute, by which the clocks of two servers may differ.
 const MAX_SKEW: u64 = source::compose(source::EPOCH + MINUTE, 0, 0);
-/// Maximum number of entries that are hydrated at once to decide about one repost.
+/// Maximum number of statuses between a repost and the same status that are hydrated at once to decide about the repost.
 const BATCH: usize = 150;
 
 /// The decision about a repost, as far as it is known.
@@ -54,7 +54,8 @@ fn repeat_state(status: StatusId, older: &[FeedRow], is_visible: impl Fn(&FeedRo
 pub(super) struct OlderRows {
     /// The number of rows below each repost that are searched.
     distance: usize,
-    /// The reposts, newest first. After the rows below a repost were read: the index in `lists`, and the index in that list, at which they begin.
+    /// The reposts, newest first. Each has the place where the rows below it begin, once they were read: the index in `lists`, and the index in that
+    /// list.
     reposts: Vec<(FeedRow, Option<(usize, usize)>)>,
     /// Lists of successive rows.
     lists: Vec<Vec<FeedRow>>,

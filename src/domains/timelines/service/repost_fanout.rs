@@ -16,8 +16,8 @@ use crate::domains::statuses::service::ChangedMark;
 use crate::platform::events::service as events;
 use crate::platform::journal::{Feed, Progress};
 
-/// Reposts a status. When this returns, the repost is in the account's home and profile and in the homes of the first 1,000 followers; it reaches the
-/// others within seconds. Repeating it changes nothing.
+/// Reposts a status. When this returns, the repost is in the account's home and profile and in the homes of the newest 1,000 followers; it reaches
+/// the others within seconds. A second repost of the same status changes nothing.
 ///
 /// # Errors
 /// As [`statuses::repost`].
@@ -45,7 +45,7 @@ async fn finish(app: &App, reposter: UserId, status: StatusId, changed: ChangedM
     Ok(())
 }
 
-/// Reconciles the account's side of a repost and the feeds with the status's side: one pass of at most a thousand feeds; `None` at the end.
+/// Reconciles the account's side of a repost and the feeds with the status's side: one pass over at most two thousand feeds; `None` at the end.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -45,8 +45,8 @@ pub async fn accept_request(app: &App, viewer: UserId, requester: UserId) -> Out
     }
 }
 
-/// Rejects the request of `requester` to follow `viewer`; succeeds without a change if there is none. A charge, the journal, the commit, the other
-/// side and two reads.
+/// Rejects the request of `requester` to follow `viewer`; succeeds without a change if there is none. A charge, the journal, the commit, and the
+/// steps of an unfollow.
 ///
 /// # Errors
 /// `INVALID_INPUT` for the viewer's own account; `RATE_LIMITED`.

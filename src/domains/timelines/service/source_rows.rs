@@ -80,8 +80,8 @@ impl LatestRows {
         Window { below: self.below, above: self.floor.saturating_sub(1), newest_first: true, limit }
     }
 
-    /// Adds a chunk to those feeds of which the account is a source by this follow, or, without one, by any; and to its own home. Returns for each feed whether
-    /// the account is a source.
+    /// Adds a chunk to those feeds of which the account is a source by this follow (`None`: by any follow), and to its own home. Returns for each
+    /// feed whether the account is a source or the owner.
     pub(super) async fn push(
         &self,
         app: &App,
@@ -112,7 +112,7 @@ pub(super) async fn remove_deleted(app: &App, feeds: &[Feed], rows: &[FeedRow]) 
     remove_undone(app, feeds, reposts).await
 }
 
-/// Removes reposts that do not exist from feeds. One that is repeated meanwhile is added again: its own push may have come before the removal.
+/// Removes reposts that do not exist from feeds. A repost that is made again meanwhile is added again: its own push may have come before the removal.
 async fn remove_undone(app: &App, feeds: &[Feed], mut rows: Vec<FeedRow>) -> Result<(), Error> {
     loop {
         let ids = current_ids(app, &rows).await?;
@@ -121,15 +121,15 @@ async fn remove_undone(app: &App, feeds: &[Feed], mut rows: Vec<FeedRow>) -> Res
             return Ok(());
         }
         store::remove(app.db(), feeds, &rows).await?;
-        let mut repeated = Vec::new();
+        let mut remade = Vec::new();
         for (row, id) in rows.iter().zip(current_ids(app, &rows).await?) {
             let (Some(position), Some(reposter)) = (id, row.reposter) else { continue };
-            repeated.push(FeedRow { position, ..*row });
-            let rows = &repeated[repeated.len() - 1..];
+            remade.push(FeedRow { position, ..*row });
+            let rows = &remade[remade.len() - 1..];
             let push = |feed: &Feed| RepostPush { feed: *feed, reposter, follow: None, rows };
             reposts::push(app.db(), push_limits(app), &feeds.iter().map(push).collect::<Vec<_>>()).await?;
         }
-        rows = repeated;
+        rows = remade;
     }
 }
 

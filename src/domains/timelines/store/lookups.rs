@@ -14,23 +14,24 @@ use redis::{Cmd, Value};
 /// The sets that lookups read. Members that are not in the client-side cache are read with one command for each set.
 pub(super) struct LookupSets {
     sets: Vec<ScoresOfSet>,
-    lookups: Vec<Scores>,
+    lookups: Vec<ScoreRefs>,
 }
 
 /// The sets of lookups by their keys, with the members that are looked up.
 #[derive(Default)]
 struct MembersOfSets(Vec<(String, Vec<u64>)>);
 
-/// The scores of a lookup: the indexes of a set and of a member.
-enum Scores {
+/// Where the scores of a lookup are: the index of a set, and the index of a member of the set.
+enum ScoreRefs {
     One((usize, usize)),
-    /// The score counts if it equals the other one.
+    /// The result is the first score, if it equals the second.
     Equal((usize, usize), (usize, usize)),
     None,
 }
 
 impl MembersOfSets {
-    fn score(&mut self, key: String, member: UserId) -> (usize, usize) {
+    /// Adds a set and a member if they are missing. Returns their indexes.
+    fn add(&mut self, key: String, member: UserId) -> (usize, usize) {
         let set = index_of(&mut self.0, |(it, _)| *it == key, || (key.clone(), Vec::new()));
         (set, index_of(&mut self.0[set].1, |it| *it == member.0, || member.0))
     }
@@ -48,16 +49,16 @@ impl LookupSets {
     /// The sets of lookups of feeds, for a request that began at `since`.
     pub(super) fn of(db: &Db, since: ReadBarrier, lookups: &[(Feed, FeedLookup)]) -> Self {
         let mut sets = MembersOfSets::default();
-        let scores = |(feed, lookup): &(Feed, FeedLookup)| match (*lookup, *feed) {
-            (FeedLookup::RepostId(reposter, status), _) => Scores::One(sets.score(reposters_key(status), reposter)),
-            (FeedLookup::Source(account), feed) => Scores::One(sets.score(sources_key(feed), account)),
+        let refs = |(feed, lookup): &(Feed, FeedLookup)| match (*lookup, *feed) {
+            (FeedLookup::RepostId(reposter, status), _) => ScoreRefs::One(sets.add(reposters_key(status), reposter)),
+            (FeedLookup::Source(account), feed) => ScoreRefs::One(sets.add(sources_key(feed), account)),
             (FeedLookup::HiddenReposts(reposter), Feed::Home(owner)) => {
-                // An entry of an earlier follow does not count; it is about to be removed.
-                Scores::Equal(sets.score(hidden_reposts_key(owner), reposter), sets.score(sources_key(*feed), reposter))
+                // A choice that was made during an earlier follow does not count; it is about to be removed.
+                ScoreRefs::Equal(sets.add(hidden_reposts_key(owner), reposter), sets.add(sources_key(*feed), reposter))
             }
-            (FeedLookup::HiddenReposts(_), Feed::List(_)) => Scores::None,
+            (FeedLookup::HiddenReposts(_), Feed::List(_)) => ScoreRefs::None,
         };
-        let lookups = lookups.iter().map(scores).collect();
+        let lookups = lookups.iter().map(refs).collect();
         Self { sets: sets.0.into_iter().map(|(key, members)| ScoresOfSet::new(db, since, key, members)).collect(), lookups }
     }
 
@@ -79,12 +80,12 @@ impl LookupSets {
     }
 }
 
-fn results(lookups: &[Scores], scores: &[Vec<Option<f64>>]) -> Vec<Option<u64>> {
+fn results(lookups: &[ScoreRefs], scores: &[Vec<Option<f64>>]) -> Vec<Option<u64>> {
     let score = |(set, at): (usize, usize)| scores.get(set).and_then(|set| set.get(at).copied().flatten());
-    let result = |lookup: &Scores| match *lookup {
-        Scores::One(at) => score(at),
-        Scores::Equal(at, other) => score(at).filter(|it| Some(*it) == score(other)),
-        Scores::None => None,
+    let result = |lookup: &ScoreRefs| match *lookup {
+        ScoreRefs::One(at) => score(at),
+        ScoreRefs::Equal(at, other) => score(at).filter(|it| Some(*it) == score(other)),
+        ScoreRefs::None => None,
     };
     lookups.iter().map(result).map(|score| score.map(|score| score as u64)).collect()
 }

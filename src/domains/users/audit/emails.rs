@@ -3,7 +3,7 @@
 
 use super::super::keys::{self, KeyKind};
 use super::super::model::{NOTICE_TTL, PENDING_EMAIL_TTL, RESET_TTL};
-use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
+use crate::base::audit::{self, Expiry, Findings, GRACE_PERIOD, KeyInfo, Remedy};
 use crate::base::clock::Millis;
 use crate::base::email::{EmailAddress, EmailDigest};
 use crate::base::error::Error;
@@ -139,7 +139,7 @@ async fn check_holders(reader: &AuditReader, holders: &[(EmailDigest, bool)], fo
         let stored: Option<String> = confirmed.read(&id).flatten();
         let has_confirmed = stored.as_deref().and_then(EmailAddress::parse).is_some_and(|stored| stored.digest() == *address);
         // An address is claimed before it is confirmed.
-        if !has_confirmed && reader.now() >= at + LEASE {
+        if !has_confirmed && reader.now() >= at + GRACE_PERIOD {
             let problem = format!("is held by {}, which has not confirmed it", id.0);
             let release = Remedy::ReleaseEmail { user: id, address: address.clone() };
             found.add_repairable(&keys::email_holder(address), problem, [release]);

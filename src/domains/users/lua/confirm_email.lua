@@ -1,5 +1,5 @@
--- confirm_email.lua - makes the pending address of an account its confirmed one, and stores the recipient of a message to the one before. All tokens of the
--- account end.
+-- confirm_email.lua - makes the pending address of an account its confirmed one, and stores the recipient of a message to the previous one. The
+-- tokens that confirm an address or reset the password end.
 -- KEYS 1 user:{id}  2 email:{id}  3 email_pending:{id}  4 email_reset:{id}  5 email_notices:{id}
 -- ARGV 1 digest of the token  2 the version before  3 the version after  4 the confirmation  5 id of the notice  6 time to live of notices, ms
 -- Returns 1 | 0 no such account | 2 the token was used or replaced | 3 the account has made another change

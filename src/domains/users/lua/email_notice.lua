@@ -7,7 +7,7 @@ local function store_notice(at, id, address, ttl)
   if id == '0' then return end
   local ids = redis.call('HKEYS', KEYS[at])
   if #ids >= 100 then
-    -- Ids are as long as numbers are high: the shortest, and of these the first, is the oldest.
+    -- A shorter id is a lower number. The lowest id is that of the oldest message.
     table.sort(ids, function(a, b) return #a < #b or #a == #b and a < b end)
     for n = 1, #ids - 99 do redis.call('HDEL', KEYS[at], ids[n]) end
   end

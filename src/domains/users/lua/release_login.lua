@@ -1,7 +1,7 @@
 -- release_login.lua - releases the claim of a deleted account on a login, and removes its id from the times in which it had the login.
 -- KEYS 1 users:{shard}  2 freed:{shard}:digest
 -- ARGV 1 login in lower case  2 id  3 now, ms  4 a text does not mention an account that claims the login so much later, ms
--- Returns 1 | 0 another account has it, or none
+-- Returns 1 | 0 another account has the login, or no account has it
 local periods, has_changed = read_periods(ARGV[1]), false
 local claimant, now = redis.call('HGET', KEYS[1], ARGV[1]), tonumber(ARGV[3])
 local is_needed = claimant and claimant ~= ARGV[2]

@@ -1,5 +1,5 @@
--- remove_email.lua - removes the confirmed and the pending address of an account, and stores the recipient of a message to the confirmed one. All tokens of the
--- account end.
+-- remove_email.lua - removes the confirmed and the pending address of an account, and stores the recipient of a message to the confirmed one. The
+-- tokens that confirm an address or reset the password end.
 -- KEYS 1 user:{id}  2 email:{id}  3 email_pending:{id}  4 email_reset:{id}  5 email_notices:{id}
 -- ARGV 1 the version before  2 the version after  3 id of the notice  4 time to live of notices, ms
 -- Returns 1 | 0 no such account | 3 the account has made another change

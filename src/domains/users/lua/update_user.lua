@@ -1,7 +1,7 @@
 -- update_user.lua - sets and removes fields of an account, if the account exists.
 -- KEYS 1 user:{id}
 -- ARGV 1 a field whose change is reported, '' for none  2 its new value, '' removes it  3 number of other fields to remove
---   4… their names, then field, value, … (none is allowed)
+--   4… their names, then field, value, … (may be empty)
 -- Returns 1 | 0 no such account | 2 the field of ARGV 1 was removed, or was added and not there before
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local changed, first = 0, 4 + tonumber(ARGV[3])

@@ -162,7 +162,7 @@ impl LoginHolders {
     }
 
     /// The account that a text mentions by this login: the one that had it, or had it reserved, when the text was written. A login is free only 30 days
-    /// after its last account, so the next one takes it at least that much later than the text; a difference between clocks is much less.
+    /// after its last account, so the next account takes it at least 30 days after the text was written; clocks differ by much less.
     pub fn at(&self, written_at: Millis) -> Option<UserId> {
         let began = |since: Millis| since < written_at + LOGIN_RESERVATION_TTL;
         let period = self.periods.iter().find(|period| began(period.from) && period.to.is_none_or(|to| written_at < to));

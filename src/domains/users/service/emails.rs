@@ -178,7 +178,7 @@ async fn remove_email(app: &App, id: UserId) -> Outcome<()> {
 }
 
 /// Confirms the pending address to which a token was sent, and returns its account. A message goes to the previous address, which is released. Of concurrent
-/// confirmations of one address, and of concurrent uses of one token, exactly one succeeds. A pipeline, the journal, and three scripts.
+/// confirmations of one address, and of concurrent uses of one token, exactly one succeeds. A pipeline, a read, the journal, and up to three scripts.
 ///
 /// # Errors
 /// `INVALID_TOKEN` for every token that confirms nothing; `OVERLOADED` if other requests change the address again and again meanwhile.
@@ -266,7 +266,7 @@ pub(super) async fn settle_abandoned(app: &App, holder: UserId, address: &EmailD
 }
 
 /// Reconciles the claims of a change of the confirmed address with whether the change was made. If it was not made, it can no longer be made afterwards. Two
-/// reads, and up to three scripts.
+/// reads, and up to three scripts; for an address that the account has confirmed, the cost of [`claim_email`] instead of a script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`, `OVERLOADED`: call it again.
@@ -300,7 +300,7 @@ pub async fn settle_email_claim(
     Err(Error::Overloaded)
 }
 
-/// Restores an account's claim of its confirmed address, unless another account has claimed it. Two reads; a script if the claim is missing.
+/// Restores an account's claim of its confirmed address, unless another account has claimed it. Two reads; a third and a script without a claim.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -315,7 +315,7 @@ pub async fn claim_email(app: &App, id: UserId) -> Result<(), Error> {
     Ok(())
 }
 
-/// Releases a claim of an address by an account that does not have it. As [`settle_email_claim`].
+/// Releases a claim of an address by an account that does not have it. A read, and the cost of [`settle_email_claim`].
 ///
 /// # Errors
 /// As [`settle_email_claim`].

@@ -13,7 +13,7 @@ use crate::platform::journal::{EntryLease, Task};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// A claim without an account counts as abandoned after this time: its process has died before it created the account.
+/// A claim without an account, or for a change that was not made, counts as abandoned after this time: its process has died before it used the claim.
 const ABANDONED_AFTER: Millis = 10_000;
 /// Attempts of a change of a login, and of its settlement, while other requests change the login of the same account.
 const ATTEMPTS: usize = 5;
@@ -79,7 +79,7 @@ pub(super) fn login_taken() -> UserError {
 }
 
 /// Changes the login of an account after a check of its password, for the request of `session`, and returns the account. The login as it is written now
-/// changes nothing. Of concurrent changes to one login exactly one succeeds. The check of the password, two reads, the journal, and three scripts.
+/// changes nothing. Of concurrent changes to one login exactly one succeeds. The check of the password, five reads, the journal, and three scripts.
 ///
 /// # Errors
 /// `INVALID_LOGIN`; `WRONG_CREDENTIALS` at `password`, charged as a failed log-in; `FORBIDDEN` if the account has no password; `LIMIT_REACHED` for
@@ -301,7 +301,7 @@ pub async fn settle_login(app: &App, id: UserId, login: &str, former: &[String])
     Ok(false)
 }
 
-/// Restores an account's claim of its login, unless another account has it. Returns whether the account holds it now. Three reads and a
+/// Restores an account's claim of its login, unless another account has it. Returns whether the account holds it now. Up to three reads and a
 /// script.
 ///
 /// # Errors
@@ -346,7 +346,7 @@ pub async fn login_holders(app: &App, logins: BTreeSet<String>) -> Result<HashMa
     logins_store::find_many(app.db(), logins).await
 }
 
-/// Releases the login of an account that was not created, or was created with another one. One script and a read.
+/// Releases the login of an account that was not created, or was created with another login. One script and a read.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -359,8 +359,8 @@ pub(super) async fn release_new(app: &App, login: &str, id: UserId) -> Result<()
     Ok(())
 }
 
-/// Whether a login can be claimed for a new account now; a claim of the account `id` itself does not count. A read; one more for a login that another
-/// account has claimed.
+/// Whether a login can be claimed for a new account now; a claim of the account `id` itself does not count. Withdraws an
+/// abandoned claim of a change. A read; more for a login that another account has claimed.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -383,7 +383,8 @@ pub async fn discard(app: &App, id: UserId) -> Result<(), Error> {
     Ok(())
 }
 
-/// The id of the account that has this login, ignoring case, or had it within the last 30 days. One HMGET; nothing for a text that cannot be a login.
+/// The id of the account that has this login, ignoring case, or had it within the last 30 days. One HMGET; no round trip for a text that cannot be a
+/// login.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

@@ -64,7 +64,7 @@ pub async fn deliver(
     }
 }
 
-/// Sends the link to the pending address of an account; to an address that another account has confirmed, a message without one.
+/// Sends the link to the pending address of an account; to an address that another account has confirmed, a message without a link.
 async fn deliver_link(app: &App, account: &User, message: u64) -> Result<Option<MailFailure>, Error> {
     let (_, pending) = emails_store::load_addresses(app.db(), account.id).await?;
     let Some(pending) = pending.filter(|pending| pending.message == message) else { return Ok(None) };

@@ -48,7 +48,7 @@ pub async fn begin_notice(app: &App, user: UserId, kind: MailKind) -> Result<Opt
     Ok(Some(Notice { id, lease }))
 }
 
-/// Writes a message with a link to a pending address to the journal. Returns its id. An entry of the journal.
+/// Writes a message with a link to a pending address to the journal. Returns the id of the message, and its entry of the journal.
 ///
 /// # Errors
 /// As [`journal::begin`].

@@ -44,7 +44,7 @@ impl VerifiedPassword {
     ///
     /// # Errors
     /// `OVERLOADED` if the queue for hashes is full.
-    pub async fn replace(&self, app: &App, new: String, device: Option<&str>) -> Result<PasswordReplacement, Error> {
+    pub async fn prepare_replacement(&self, app: &App, new: String, device: Option<&str>) -> Result<PasswordReplacement, Error> {
         let (id, tokens) = (self.user.id, DeviceTokens::of(app).await?);
         let after = PasswordRecord { hash: password::hash(app, new).await?, device_epoch: new_device_epoch() };
         let device = device.and_then(|token| tokens.open(token, app.now()));
@@ -61,7 +61,7 @@ pub struct ResetToken {
     pub digest: String,
 }
 
-/// Checks a token that resets a password. A read; nothing for a text that is no token.
+/// Checks a token that resets a password. A read; no round trip for a text that is no token.
 ///
 /// # Errors
 /// `INVALID_TOKEN`.
@@ -71,11 +71,11 @@ pub async fn check_reset(app: &App, token: &str) -> Outcome<ResetToken> {
     if can_reset { Ok(ResetToken { user, digest }) } else { Err(model::invalid_token().into()) }
 }
 
-/// Hashes a new password that [`check_new`] has accepted, and issues a token for a device. Nothing is stored. One hash.
+/// Hashes a new password that [`check_new`] has accepted, and issues a token for a new device. Nothing is stored. One hash.
 ///
 /// # Errors
 /// `OVERLOADED` if the queue for hashes is full.
-pub async fn new_password(app: &App, user: UserId, new: String) -> Result<PasswordReplacement, Error> {
+pub async fn prepare_password(app: &App, user: UserId, new: String) -> Result<PasswordReplacement, Error> {
     let tokens = DeviceTokens::of(app).await?;
     let after = PasswordRecord { hash: password::hash(app, new).await?, device_epoch: new_device_epoch() };
     let device_token = tokens.issue(user, &after, None, app.now());

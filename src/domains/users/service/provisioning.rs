@@ -33,8 +33,8 @@ pub fn check_account(app: &App, input: AccountInput) -> Outcome<AccountChange> {
 }
 
 /// Creates the account `id`, whose caller has written [`Task::Account`] to the journal. An account that exists stays as it is. A claim, a script, and two
-/// reads; with an address a read and the journal more, and if it is confirmed at once another claim. `None` if the claims were lost meanwhile: the account
-/// is deleted again, and the caller hands its journal entry over.
+/// reads; with a pending address also a charge, a read and the journal; with a confirmed address also the journal, another claim and five reads.
+/// `None` if the claims were lost meanwhile: the account is deleted again, and the caller hands its journal entry over.
 ///
 /// # Errors
 /// `LOGIN_TAKEN`, `EMAIL_TAKEN`, `RATE_LIMITED`: nothing is left of the account.
@@ -154,8 +154,9 @@ async fn claim_address(
     Err(UserError::new(UserErrorCode::EmailTaken, "Another account has confirmed this address.", &["email"]).into())
 }
 
-/// Changes an account, except for the fields that are kept. Returns the account; `None` if it was deleted. Two reads if nothing changes, else a script more;
-/// for another login, and for another address, a read, the journal and two scripts more each.
+/// Changes an account, except for the fields that are kept. Returns the account; `None` if it was deleted. Two reads, and a pipeline and up to three
+/// reads if the change has an address. If something changes, a script; for another login, and for another address, also reads, the journal and two
+/// scripts each.
 ///
 /// # Errors
 /// `LOGIN_TAKEN`, `LIMIT_REACHED` at `login`; `EMAIL_TAKEN`; `RATE_LIMITED`; `OVERLOADED` if other requests change the account again and again.
@@ -164,7 +165,7 @@ pub async fn change_account(app: &App, id: UserId, change: &AccountChange) -> Ou
     let mut result = Err(Error::Overloaded.into());
     for _ in 0..ATTEMPTS {
         let Some(user) = store::get(app.db(), id).await? else { return Ok(None) };
-        result = match Attempt::plan(app, user, change).await {
+        result = match ChangeAttempt::plan(app, user, change).await {
             Ok(attempt) => attempt.run(app, &mut charged).await,
             Err(error) => return Err(error.into()),
         };
@@ -192,7 +193,7 @@ enum AddressPlan {
 }
 
 /// One attempt to change an account.
-struct Attempt {
+struct ChangeAttempt {
     /// The account as it was read.
     user: Arc<User>,
     /// The new login, if it differs from the current one.
@@ -202,7 +203,7 @@ struct Attempt {
     profile: ProfileChange,
 }
 
-impl Attempt {
+impl ChangeAttempt {
     async fn plan(app: &App, user: Arc<User>, change: &AccountChange) -> Result<Self, Error> {
         let (account, addresses) = if change.email == EmailChange::Keep {
             (AccountEmail::default(), AddressPlan::Keep)

@@ -98,7 +98,7 @@ pub(in super::super) async fn set_pending(
     run_change(db, call.arg(&pending_fields(pending)[..])).await
 }
 
-/// Renews a pending address for another message; `false` if another message, or none, is its last one. One script.
+/// Renews a pending address for another message; `false` if its message is no longer `before`, or no address is pending. One script.
 pub(in super::super) async fn renew_pending(
     db: &Db,
     id: UserId,

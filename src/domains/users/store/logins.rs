@@ -37,8 +37,8 @@ pub(in super::super) async fn find(db: &Db, login: &str) -> Result<LoginHolders,
     holders_of(db.read(get_holders(&login.to_ascii_lowercase())).await?)
 }
 
-/// The holders of these lower-case logins, by login. A pipeline for every [`LOGINS`] of them, one after the other, so that requests of others go in
-/// between; nothing for none.
+/// The holders of these lower-case logins, by login. A pipeline for every [`LOGINS`] of them, one after the other, so that commands of other
+/// requests go in between; no round trip if `logins` is empty.
 pub(in super::super) async fn find_many(db: &Db, logins: BTreeSet<String>) -> Result<HashMap<String, LoginHolders>, Error> {
     let mut found = HashMap::new();
     let logins: Vec<String> = logins.into_iter().collect();

@@ -58,7 +58,7 @@ pub(in super::super) enum AddressChange<'a> {
     RemovePending,
 }
 
-/// A change of an account that its claims permit.
+/// A change of an account. Its new login and its new confirmed address, if any, are claimed.
 pub(in super::super) struct PreparedChange<'a> {
     /// The history of logins before and after, and the new login.
     pub(in super::super) login: Option<(&'a LoginHistory, &'a LoginHistory, &'a str)>,

@@ -10,7 +10,7 @@ use waxwing::base::clock::DAY;
 use waxwing::base::ids::{AdId, CampaignId, StatusId, UserId};
 use waxwing::base::request::Request;
 use waxwing::domains::ads::{
-    CapDraft, MAX_KEYWORDS, MAX_TOKENS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads,
+    CapInput, MAX_KEYWORDS, MAX_TOKENS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads,
 };
 
 const CAMPAIGNS: usize = 40;
@@ -29,7 +29,7 @@ fn campaign(number: usize, keywords: Vec<String>) -> NewCampaign {
         starts: is_bounded.then_some(START - DAY),
         ends: is_bounded.then_some(START + 300 * DAY),
         keywords,
-        cap: is_bounded.then_some(CapDraft { impressions: 1_000_000, per_seconds: 60 }),
+        cap: is_bounded.then_some(CapInput { impressions: 1_000_000, per_seconds: 60 }),
         pacing: Pacing::Asap,
         idempotency_key: None,
     }

@@ -14,7 +14,7 @@ use crate::domains::ads::model::{Money, Share};
 use futures_util::future::try_join_all;
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of attempts of a reservation. Two or three suffice unless others request grants from the same pool.
+/// Maximum number of attempts of a reservation. Two or three suffice unless other decisions request grants from the same pool.
 const ROUNDS: usize = 24;
 
 /// A reservation in progress.

@@ -144,7 +144,7 @@ pub(in crate::domains::ads) enum ReservationReply {
     OutOfMoney(Shortfall),
 }
 
-/// The number of commands that a reservation adds to the measured work: its script runs about twenty.
+/// The number of commands that a reservation adds to the measured work, in addition to those of any script: its script runs about twenty commands.
 const COMMANDS: u64 = 8;
 
 /// Reserves impressions, independently of each other: the commit. One pipeline of scripts.

@@ -55,8 +55,8 @@ pub(in crate::domains::ads) async fn first_hold(db: &Db, campaign: CampaignId, s
     Ok(all.into_iter().flatten().min())
 }
 
-/// Deletes the shares of a campaign, with their tallies from the day of its creation on; frequency counts expire. Pipelines of one command
-/// for each share and day.
+/// Deletes the shares of a campaign, with their tallies from the day of its creation on; their other keys have a time to live and expire. Pipelines
+/// with eight commands for each share, and two for each share and day.
 pub(in crate::domains::ads) async fn purge_shares(db: &Db, campaign: CampaignId, shares: u64, now: Millis) -> Result<(), Error> {
     let first = campaign.time() / DAY;
     let days = first..=(now / DAY).max(first);

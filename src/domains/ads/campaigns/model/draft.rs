@@ -30,7 +30,7 @@ const MAX_TIME: Millis = 253_402_300_799_999;
 
 /// A frequency cap before validation.
 #[derive(Clone, Copy, Debug)]
-pub struct CapDraft {
+pub struct CapInput {
     /// Maximum number of impressions.
     pub impressions: i64,
     /// The period in seconds.
@@ -53,7 +53,7 @@ pub struct NewCampaign {
     /// Its keywords.
     pub keywords: Vec<String>,
     /// The frequency cap.
-    pub cap: Option<CapDraft>,
+    pub cap: Option<CapInput>,
     /// The pacing of the daily budget.
     pub pacing: Pacing,
     /// The idempotency key of the request.
@@ -77,24 +77,24 @@ impl NewCampaign {
     /// Validates the campaign. Fails with every mistake. Otherwise returns an end in the past as a separate error, because it does not apply to a
     /// repeated request.
     pub(in crate::domains::ads) fn check(self, now: Millis) -> Result<(CampaignDraft, Option<UserError>), Vec<UserError>> {
-        let mut rows = Vec::new();
+        let mut errors = Vec::new();
         let key = self.idempotency_key.as_deref().map_or(Ok(()), check_key);
-        let name = ok_or_collect(name(&self.name), &mut rows);
-        let budget = ok_or_collect(money(self.budget, "The budget", "budget"), &mut rows);
-        let daily = self.daily.and_then(|daily| ok_or_collect(money(daily, "The daily budget", "dailyBudget"), &mut rows));
-        for row in [check_time(self.starts, "startsAt"), check_times(self.starts, self.ends)] {
-            ok_or_collect(row, &mut rows);
+        let name = ok_or_collect(name(&self.name), &mut errors);
+        let budget = ok_or_collect(money(self.budget, "The budget", "budget"), &mut errors);
+        let daily = self.daily.and_then(|daily| ok_or_collect(money(daily, "The daily budget", "dailyBudget"), &mut errors));
+        for checked in [check_time(self.starts, "startsAt"), check_times(self.starts, self.ends)] {
+            ok_or_collect(checked, &mut errors);
         }
-        let keywords = ok_or_collect(check_keywords(&self.keywords), &mut rows);
-        let cap = self.cap.and_then(|draft| ok_or_collect_all(cap(draft), &mut rows));
-        ok_or_collect(key, &mut rows);
+        let keywords = ok_or_collect(check_keywords(&self.keywords), &mut errors);
+        let cap = self.cap.and_then(|input| ok_or_collect_all(cap(input), &mut errors));
+        ok_or_collect(key, &mut errors);
         let late = self.ends.filter(|ends| *ends <= now).map(|_| end_in_past());
         match (name, budget, keywords) {
-            (Some(name), Some(budget), Some(keywords)) if rows.is_empty() => {
+            (Some(name), Some(budget), Some(keywords)) if errors.is_empty() => {
                 let (starts, ends, pacing) = (self.starts, self.ends, self.pacing);
                 Ok((CampaignDraft { name, budget, daily, starts, ends, keywords, cap, pacing }, late))
             }
-            _ => Err(rows.into_iter().chain(late).collect()),
+            _ => Err(errors.into_iter().chain(late).collect()),
         }
     }
 }
@@ -133,18 +133,18 @@ pub(in crate::domains::ads) struct AdDraft {
 impl NewAd {
     /// Validates the ad. Fails with every mistake.
     pub(in crate::domains::ads) fn check(self) -> Result<AdDraft, Vec<UserError>> {
-        let mut rows = Vec::new();
+        let mut errors = Vec::new();
         if self.campaign.is_none() {
-            rows.push(not_found("There is no such campaign, or it is not yours.", "campaignId"));
+            errors.push(not_found("There is no such campaign, or it is not yours.", "campaignId"));
         }
-        let creative = ok_or_collect_all(self.creative(), &mut rows);
-        let bid = ok_or_collect(money(self.bid, "The bid", "bid"), &mut rows);
-        ok_or_collect(self.idempotency_key.as_deref().map_or(Ok(()), check_key), &mut rows);
+        let creative = ok_or_collect_all(self.creative(), &mut errors);
+        let bid = ok_or_collect(money(self.bid, "The bid", "bid"), &mut errors);
+        ok_or_collect(self.idempotency_key.as_deref().map_or(Ok(()), check_key), &mut errors);
         match (self.campaign, creative, bid) {
-            (Some(campaign), Some(creative), Some(bid)) if rows.is_empty() => {
+            (Some(campaign), Some(creative), Some(bid)) if errors.is_empty() => {
                 Ok(AdDraft { campaign, slot: self.slot, creative, pricing: self.pricing, bid })
             }
-            _ => Err(rows),
+            _ => Err(errors),
         }
     }
 
@@ -154,16 +154,16 @@ impl NewAd {
 
     fn promoted(&self) -> Result<Creative, Vec<UserError>> {
         let with_status = "An ad in the slot `IN_FEED` shows a status: omit this field.";
-        let mut rows: Vec<UserError> = Vec::new();
-        rows.extend(self.snippet.as_ref().map(|_| invalid(with_status, &["snippet"])));
-        rows.extend(self.target.as_ref().map(|_| invalid(with_status, &["targetUrl"])));
+        let mut errors: Vec<UserError> = Vec::new();
+        errors.extend(self.snippet.as_ref().map(|_| invalid(with_status, &["snippet"])));
+        errors.extend(self.target.as_ref().map(|_| invalid(with_status, &["targetUrl"])));
         let status = match &self.status {
             None => Err(invalid("An ad in the slot `IN_FEED` needs `statusId`, the status that it shows.", &["statusId"])),
             Some(id) => StatusId::from_global(id).ok_or_else(|| not_found("There is no such status.", "statusId")),
         };
         match status {
-            Ok(status) if rows.is_empty() => Ok(Creative::Status(status)),
-            status => Err(rows.into_iter().chain(status.err()).collect()),
+            Ok(status) if errors.is_empty() => Ok(Creative::Status(status)),
+            status => Err(errors.into_iter().chain(status.err()).collect()),
         }
     }
 
@@ -206,12 +206,12 @@ pub(in crate::domains::ads) fn end_in_past() -> UserError {
 }
 
 /// Validates a frequency cap.
-pub(in crate::domains::ads) fn cap(draft: CapDraft) -> Result<Cap, Vec<UserError>> {
+pub(in crate::domains::ads) fn cap(input: CapInput) -> Result<Cap, Vec<UserError>> {
     let within = |number: i64, most: i64, field| {
         let sound = (1..=most).contains(&number).then_some(number.unsigned_abs());
         sound.ok_or_else(|| invalid(format!("`{field}` must be from 1 to {most}."), &["frequencyCap", field]))
     };
-    match (within(draft.impressions, MAX_IMPRESSIONS, "impressions"), within(draft.per_seconds, MAX_SECONDS, "perSeconds")) {
+    match (within(input.impressions, MAX_IMPRESSIONS, "impressions"), within(input.per_seconds, MAX_SECONDS, "perSeconds")) {
         (Ok(impressions), Ok(per_seconds)) => Ok(Cap { impressions, per_seconds }),
         (one, other) => Err(one.err().into_iter().chain(other.err()).collect()),
     }
@@ -230,10 +230,10 @@ pub(in crate::domains::ads) fn check_existing_keywords(texts: &[String]) -> Resu
 fn keywords_by(rules: TextRules, texts: &[String]) -> Result<Vec<String>, UserError> {
     let (mut kept, mut seen) = (Vec::new(), HashSet::new());
     for (at, text) in texts.iter().enumerate() {
-        let row = |message: String| invalid(format!("Keyword {}: {message}", at + 1), &["keywords"]);
+        let error = |message: String| invalid(format!("Keyword {}: {message}", at + 1), &["keywords"]);
         // Any white space between words counts as one space.
         let spaced: Vec<&str> = text.split_whitespace().collect();
-        let keyword = rules.check(&spaced.join(" ")).map_err(row)?;
+        let keyword = rules.check(&spaced.join(" ")).map_err(error)?;
         if seen.insert(normalize_keyword(&keyword)) {
             kept.push(keyword);
         }
@@ -300,12 +300,12 @@ mod tests {
             starts: Some(9),
             ends: Some(9),
             keywords: vec!["ok".into(), "k".repeat(81)],
-            cap: Some(CapDraft { impressions: 0, per_seconds: 31_536_001 }),
+            cap: Some(CapInput { impressions: 0, per_seconds: 31_536_001 }),
             idempotency_key: Some("a b".into()),
             ..campaign()
         };
-        let rows = wrong.check(10).expect_err("mistakes");
-        let paths: Vec<String> = rows.iter().map(|row| row.path.join(".")).collect();
+        let errors = wrong.check(10).expect_err("mistakes");
+        let paths: Vec<String> = errors.iter().map(|error| error.path.join(".")).collect();
         let expected = [
             "name",
             "budget",

@@ -125,7 +125,7 @@ async fn count(db: &Db, ads: &mut [Option<AdDetails>]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Decodes the fields of an ad, and whether the ad was removed; `None` for an ad that does not exist or lacks a field.
+/// Decodes the fields of an ad, and whether the ad was removed; `None` for an ad that does not exist or has no valid slot, pricing or creative.
 pub(in crate::domains::ads) fn decode_ad(id: AdId, reply: redis::Value) -> Result<Option<(Ad, bool)>, Error> {
     let (mut slot, mut pricing, mut bid, mut removed) = (None, None, 0, false);
     let (mut snippet, mut target, mut status) = (None, None, None);

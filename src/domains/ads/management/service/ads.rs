@@ -17,8 +17,8 @@ use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 
-/// Adds an ad to a campaign of `owner`; every later decision can choose it. A charge, a read, the journal, the commit, and settling the
-/// campaign; one more script with an idempotency key, and one more read for a status.
+/// Adds an ad to a campaign of `owner`; every later decision can choose it. A charge, two reads, the journal, the commit, and settling the
+/// campaign; one more script with an idempotency key, and the reads of [`statuses::load_visible`] for a promoted status.
 ///
 /// With a key that was used in the last 24 hours, returns the same ad; `None` if it was removed since.
 ///
@@ -59,7 +59,7 @@ async fn commit_ad(
 ) -> Outcome<Option<AdId>> {
     // The status of a repeated request may have been deleted since.
     if let (Creative::Status(status), true) = (&draft.creative, is_new) {
-        may_promote(loaders, owner, *status).await?;
+        check_promotable(loaders, owner, *status).await?;
     }
     let AdDraft { campaign, slot, creative, pricing, bid } = draft;
     let ad = Ad { id: AdId { campaign, number }, slot, creative, pricing, bid };
@@ -76,16 +76,16 @@ async fn commit_ad(
             "A campaign can have at most {MAX_ADS_EVER} ads in total, including removed ones. Create a new campaign."
         ))),
     };
-    if let Some(row) = refused {
+    if let Some(error) = refused {
         lease.ack(app);
-        return Err(row.into());
+        return Err(error.into());
     }
     settle::settle(app, campaign).await?;
     lease.ack(app);
     Ok(Some(ad.id))
 }
 
-async fn may_promote(loaders: &Loaders, owner: UserId, status: StatusId) -> Outcome<()> {
+async fn check_promotable(loaders: &Loaders, owner: UserId, status: StatusId) -> Outcome<()> {
     match statuses::load_visible(loaders, [status]).await?.pop().flatten() {
         None => Err(statuses::not_found().into()),
         Some(seen) if seen.status.author != owner => {
@@ -104,7 +104,7 @@ fn too_many(message: String) -> UserError {
     UserError::new(UserErrorCode::LimitReached, message, &["campaignId"])
 }
 
-/// Removes an ad from a campaign of `owner`: it is not chosen any more, but impressions of it can still be clicked. A charge, a read, the
+/// Removes an ad from a campaign of `owner`: it is not chosen any more, but impressions of it can still be clicked. A charge, two reads, the
 /// journal, the commit, and settling the campaign.
 ///
 /// # Errors

@@ -104,7 +104,7 @@ async fn with_ids(app: &App, keywords: Vec<String>) -> Result<Vec<(u64, String)>
 /// A change to write: the new campaign, keywords to add, keywords to remove. `None` if nothing changes.
 type PlannedChange = Option<(Campaign, Vec<String>, Vec<String>)>;
 
-/// Changes a campaign of `owner`: a charge, a read, the journal, the commit, and reconciling its derived data. Every later decision uses the
+/// Changes a campaign of `owner`: a charge, two reads, the journal, the commit, and reconciling its derived data. Every later decision uses the
 /// new definition. After a concurrent change, the campaign is read again.
 async fn change_campaign(
     app: &App,
@@ -128,7 +128,7 @@ async fn change_campaign(
     Ok(())
 }
 
-/// Makes the change, in up to [`TRIES`] attempts. Returns the removed keywords. Begins the journal entry of `lease` unless nothing changes.
+/// Makes the change, in up to [`TRIES`] attempts. Returns the removed keywords. Writes a journal entry and sets `lease`, unless nothing changes.
 async fn commit_change(
     app: &App,
     owner: UserId,
@@ -164,7 +164,7 @@ fn may_reduce_spend(old: &Campaign, new: &Campaign) -> bool {
 }
 
 /// Freezes the pool until the change is made, for at most two seconds, and has all shares return their free money. Returns the token of the
-/// freeze. So a budget can be lowered to the committed amount under any load, and no share holds more than the new budget allows. Five round trips.
+/// freeze. So a budget can be lowered to the committed amount under any load, and the shares do not hold more than the new budget. Five round trips.
 async fn freeze_and_collect(app: &App, campaign: &Campaign, budget: Money) -> Outcome<u64> {
     let freeze_token = grants::freeze(app.db(), campaign.id).await?;
     budget::service::collect_free_money(app, campaign.id, campaign.shares).await?;
@@ -183,7 +183,7 @@ fn too_low(committed: Money) -> UserError {
     UserError::new(UserErrorCode::InvalidInput, message, &["budget"])
 }
 
-/// Changes the definition of a campaign; every later decision uses it. A charge, a read, the journal, the commit, and reconciling its
+/// Changes the definition of a campaign; every later decision uses it. A charge, two reads, the journal, the commit, and reconciling its
 /// derived data. If the campaign may spend less than before, five more round trips return the free money of the shares.
 ///
 /// # Errors

@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 /// Maximum number of additional ads that one page tries. If a campaign cannot pay for an ad, its dearer ads are dropped too, so most pages
 /// try far fewer.
-const MAX_REMAINING: usize = 4 * MAX_ADS_PER_REQUEST;
+const MAX_TRIES: usize = 4 * MAX_ADS_PER_REQUEST;
 
-/// An ad of a campaign that is already on the page.
+/// An ad that is not on the page yet, of a campaign that is.
 struct RemainingAd {
     share: Share,
     ecpm: Ecpm,
@@ -31,9 +31,9 @@ impl Decision<'_> {
             return Ok(());
         }
         let (mut ads, mut tries) = (self.remaining_ads().await?, 0);
-        while self.missing() > 0 && tries < MAX_REMAINING {
+        while self.missing() > 0 && tries < MAX_TRIES {
             ads.retain(|it| !self.is_capped(it.share.campaign));
-            let count = ads.len().min(self.missing()).min(MAX_REMAINING - tries);
+            let count = ads.len().min(self.missing()).min(MAX_TRIES - tries);
             if count == 0 {
                 break;
             }

@@ -22,11 +22,11 @@ use std::collections::{HashMap, HashSet};
 
 /// Number of campaigns in the first batch that is evaluated; each further batch is four times as large, up to [`MAX_EVALUATED`].
 const CHUNK: usize = 16;
-/// Evaluation stops after the batch with which this many campaigns were ineligible or have a status that may be shown. Campaigns further down the
-/// listing are not promoted to a viewer who cannot be shown any of these.
+/// Evaluation stops after the batch in which the number of ineligible campaigns and of campaigns with a status that may be shown reaches this.
+/// Campaigns further down the listing are not promoted, even if none of these statuses is delivered to the viewer.
 const MAX_EVALUATED: usize = 256;
-/// Reading stops after the batch that reaches this many campaigns, including duplicates and deleted statuses. It exceeds the maximum number of campaigns
-/// of an account ([`MAX_CAMPAIGNS`]).
+/// Reading stops after the batch that reaches this many campaigns, including those with a duplicate or deleted status. It exceeds the maximum number
+/// of campaigns of an account ([`MAX_CAMPAIGNS`]).
 const MAX_READ: usize = 2 * MAX_CAMPAIGNS;
 /// Maximum number of campaigns with a deleted status that one page reevaluates in the background.
 const MAX_REEVALUATED: usize = 64;
@@ -172,7 +172,7 @@ impl PromotionSelection<'_> {
         bids.filter(|(bid, status)| self.may_be_shown(*status) && is_first(bid, *status)).collect()
     }
 
-    /// Returns the best bids whose status the viewer can see, at most `count`. Each further read requests four times as many statuses, because the
+    /// Returns the best bids whose status the viewer can see, at most `count`. Each further read requests four times as many statuses, because some
     /// statuses of the last read were deleted or are not delivered to the viewer.
     async fn choose_best(&mut self, count: usize) -> Result<Vec<(Bid, ViewedStatus)>, Error> {
         let mut read_size = count;

@@ -31,8 +31,9 @@ const FIRST_BATCH_SIZE: usize = 32;
 
 /// Serves the best eligible ads, of different campaigns first. Counts each impression, and charges its price or holds the price of its
 /// click. Returns the first ad of each campaign before additional ads, each group with the highest eCPM first; empty if no ad fits. Impressions
-/// beyond the plausible number for the address or the website are served free of charge. Two round trips in most cases; one more if a share requests a grant, if a better candidate fails, or if an ad is
-/// not in the cache of this process.
+/// beyond the plausible number for the address or the website are served free of charge. Two round trips in most cases; three more in a second-price
+/// auction (further candidates, and their evaluation by two pipelines in parallel); two more if a share requests a grant; more if a candidate fails,
+/// or if data are not in the caches of this process.
 ///
 /// # Errors
 /// `NOT_FOUND` for an unknown key, `FORBIDDEN` for a website that is suspended or requires another server key, `INVALID_INPUT`;

@@ -25,8 +25,8 @@ use std::sync::Arc;
 pub(in crate::domains::ads) const MAX_EVALUATED: usize = 1_000;
 /// Maximum number of candidates that one page reads, including candidates that are known to be capped.
 const MAX_CANDIDATES_READ: usize = 4 * MAX_EVALUATED;
-/// The time for which this process relies on a hint that a visitor has reached a campaign's cap, or that a campaign has a cap. After a cap was
-/// lifted, the campaign is eligible again once the hint has expired.
+/// Maximum lifetime of a hint that a visitor has reached a campaign's cap, or that a campaign has a cap. After a cap was lifted, the campaign is
+/// eligible again once the hint has expired.
 const HINT_TTL: Millis = MINUTE;
 
 /// An impression: an ad that is shown and counted as shown.
@@ -141,7 +141,7 @@ impl Decision<'_> {
         Ok(failed)
     }
 
-    /// Records hints about capped campaigns, in the background. For an unknown visitor, only this process records which campaigns have a cap.
+    /// Records hints about capped campaigns, in the background. For an unknown visitor, the hint that a campaign has a cap stays in this process.
     pub(in crate::domains::ads) fn record_cap_hints(&mut self, all: Vec<(CampaignId, Option<Millis>)>) {
         let Some(visitor) = self.request.visitor else {
             return all.into_iter().for_each(|(campaign, _)| self.caps.record(campaign, self.now + HINT_TTL));
@@ -151,12 +151,12 @@ impl Decision<'_> {
         frequency_caps::record(self.app, self.now, visitor, all, HINT_TTL);
     }
 
-    /// Counts the impressions in the metrics and in the traffic of the website.
+    /// Counts the impressions in the metrics, and the valid ones in the traffic of the address and the website.
     pub(in crate::domains::ads) fn count(&self) {
         let invalid = self.found.iter().filter(|shown| shown.served.click_funding == ClickFunding::Invalid).count();
         let valid = self.found.len() - invalid;
         for (is_invalid, count) in [(true, invalid), (false, valid)].into_iter().filter(|(_, count)| *count > 0) {
-            self.app.metrics().ad_impressions(is_invalid, count);
+            self.app.metrics().count_ad_impressions(is_invalid, count);
         }
         self.limits.count(self.app, Some(self.request.website), valid);
     }

@@ -16,7 +16,7 @@ use crate::domains::ads::serving::service::request::{check_keywords, visitor_of}
 use crate::domains::ads::targeting::load::OfferFetcher;
 use crate::domains::ads::targeting::model::IneligibilityReason;
 use crate::domains::ads::targeting::service::candidates::{CandidateMerge, OfferSource};
-use crate::domains::ads::targeting::service::eligibility::{AdRequestContext, Candidate, CandidateView, evaluate_views};
+use crate::domains::ads::targeting::service::eligibility::{AdRequestContext, Candidate, CandidateKey, evaluate_keys};
 use crate::domains::statuses::service as statuses;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct ExplainRequest {
 pub struct AuctionFetcher {
     now: Millis,
     offers: Loader<OfferFetcher>,
-    views: Loader<ViewFetcher>,
+    candidates: Loader<CandidateFetcher>,
 }
 
 impl AuctionFetcher {
@@ -49,23 +49,23 @@ impl AuctionFetcher {
     fn new(app: &App) -> Self {
         let now = app.now();
         let offers = Loader::new(OfferFetcher(app.db().clone()));
-        Self { now, offers, views: Loader::new(ViewFetcher { app: app.clone(), now }) }
+        Self { now, offers, candidates: Loader::new(CandidateFetcher { app: app.clone(), now }) }
     }
 }
 
-/// Batch loader of campaigns as visitors see them in slots, all at one time; `None` for a campaign that does not exist. Two parallel round
-/// trips.
-struct ViewFetcher {
+/// Batch loader of candidates, all evaluated as of the same time; `None` for a campaign that does not exist. Two parallel round trips, and more for
+/// data that are not in the caches of this process.
+struct CandidateFetcher {
     app: App,
     now: Millis,
 }
 
-impl Fetch for ViewFetcher {
-    type Key = CandidateView;
+impl Fetch for CandidateFetcher {
+    type Key = CandidateKey;
     type Value = Option<Arc<Candidate>>;
 
-    async fn fetch(&self, views: &[CandidateView]) -> Result<Vec<Option<Arc<Candidate>>>, Error> {
-        Ok(evaluate_views(&self.app, self.now, views).await?.into_iter().map(|it| it.map(Arc::new)).collect())
+    async fn fetch(&self, keys: &[CandidateKey]) -> Result<Vec<Option<Arc<Candidate>>>, Error> {
+        Ok(evaluate_keys(&self.app, self.now, keys).await?.into_iter().map(|it| it.map(Arc::new)).collect())
     }
 }
 
@@ -81,18 +81,18 @@ pub struct Explanation {
 }
 
 /// Explains how a campaign of `owner` would rank for a request now; `None` for a campaign of another account. Three round trips, two more for promoted
-/// statuses, and as many again for each hundred campaigns that rank above. Fields of one GraphQL request share their reads. Writes nothing.
+/// statuses, and at most two for each hundred campaigns that rank above. Fields of one GraphQL request share their reads. Writes nothing.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for keywords or a visitor name that no ad request can have; `STORAGE_UNAVAILABLE`.
 pub async fn explain(app: &App, loaders: &Loaders, owner: UserId, request: ExplainRequest) -> Result<Option<Explanation>, Error> {
     let secret = app.cursors().await?.secret();
-    let refused = |row: UserError| Error::BadUserInput(format!("`{}`: {}", row.path.join("."), row.message));
+    let refused = |error: UserError| Error::BadUserInput(format!("`{}`: {}", error.path.join("."), error.message));
     check_keywords(&request.keywords).map_err(refused)?;
     let visitor: Option<Visitor> = visitor_of(secret, request.visitor.as_deref()).map_err(refused)?;
     let auctions = loaders.auctions.get_or_init(|| AuctionFetcher::new(app));
     let context = AdRequestContext { now: auctions.now, slot: request.slot, visitor };
-    let candidate = views(auctions, context, &[request.campaign]).await?.pop().flatten();
+    let candidate = load_candidates(auctions, context, &[request.campaign]).await?.pop().flatten();
     let Some(candidate) = candidate.filter(|it| it.campaign.owner == owner) else { return Ok(None) };
     let candidate = with_public_statuses(loaders, &candidate).await?;
     let (keywords, numbers) = campaigns::store::targeting(app.db(), request.campaign).await?;
@@ -118,13 +118,13 @@ async fn with_public_statuses(loaders: &Loaders, candidate: &Candidate) -> Resul
     Ok(candidate)
 }
 
-async fn views(
+async fn load_candidates(
     loaders: &AuctionFetcher,
     context: AdRequestContext,
     campaigns: &[CampaignId],
 ) -> Result<Vec<Option<Arc<Candidate>>>, Error> {
-    let view = |campaign: &CampaignId| CandidateView { slot: context.slot, visitor: context.visitor, campaign: *campaign };
-    loaders.views.load_many(campaigns.iter().map(view)).await
+    let key = |campaign: &CampaignId| CandidateKey { slot: context.slot, visitor: context.visitor, campaign: *campaign };
+    loaders.candidates.load_many(campaigns.iter().map(key)).await
 }
 
 fn matches_keywords(keywords: &[String], requested: &[String]) -> bool {
@@ -147,8 +147,8 @@ async fn rank(
     loop {
         let next = candidates.next_candidates(OfferSource::Request(&loaders.offers), CHUNK).await?;
         let higher: Vec<CampaignId> = next.iter().filter(|it| **it > own).map(|(_, id)| *id).filter(|id| *id != own.1).collect();
-        let candidate = views(loaders, context, &higher).await?;
-        let bidders = candidate.iter().flatten().filter_map(|it| it.best_bid(context).ok());
+        let evaluated = load_candidates(loaders, context, &higher).await?;
+        let bidders = evaluated.iter().flatten().filter_map(|it| it.best_bid(context).ok());
         above += bidders.filter(|it| (it.ecpm, it.share.campaign) > own).count() as u64;
         seen += higher.len();
         if next.is_empty() || next.iter().any(|it| *it <= own) {

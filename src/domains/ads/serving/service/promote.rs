@@ -35,7 +35,7 @@ fn visitor_of_viewer(secret: [u8; 16], viewer: UserId) -> Visitor {
 }
 
 /// Returns statuses to promote to `viewer` after the entries at `positions`, at most one for each: the best first, of different campaigns,
-/// none of the viewer's own, none that the viewer cannot see, none of `on_page`. Writes nothing, so the same page has the same promotions
+/// none of the viewer's own, none that the viewer cannot see, none of `on_page`. Counts no impression, so the same page has the same promotions
 /// until an impression is counted. Campaigns whose status was deleted are reevaluated in the background. Three round trips, and those of
 /// the statuses; more if the first sixteen campaigns are not enough.
 ///

@@ -43,30 +43,30 @@ pub(in crate::domains::ads) struct CheckedAdRequest {
     pub(in crate::domains::ads) address: Option<IpAddr>,
 }
 
-/// Validates an ad request. Fails with every mistake in it.
+/// Validates an ad request. Fails with every mistake in it, or only with an unknown website key or a forged server key.
 pub(in crate::domains::ads) fn check(secret: [u8; 16], request: AdRequest) -> Result<CheckedAdRequest, Vec<UserError>> {
     let website = website_of_key(secret, &request.website_key).ok_or_else(|| vec![unknown_website()])?;
-    let mut rows = Vec::new();
+    let mut errors = Vec::new();
     if request.slot == Slot::InFeed {
-        rows.push(invalid("Promoted statuses are shown in home timelines only.", "slot"));
+        errors.push(invalid("Promoted statuses are shown in home timelines only.", "slot"));
     }
-    rows.extend(check_keywords(&request.keywords).err());
-    let visitor = visitor_of(secret, request.visitor.as_deref()).map_err(|row| rows.push(row)).unwrap_or_default();
+    errors.extend(check_keywords(&request.keywords).err());
+    let visitor = visitor_of(secret, request.visitor.as_deref()).map_err(|error| errors.push(error)).unwrap_or_default();
     let count = usize::try_from(request.count).ok().filter(|count| (1..=MAX_ADS_PER_REQUEST).contains(count));
     if count.is_none() {
-        rows.push(invalid("Request 1 to 10 ads.", "count"));
+        errors.push(invalid("Request 1 to 10 ads.", "count"));
     }
     let server_key = match request.server_key.as_deref().map(|key| version_of_server_key(secret, website, key)) {
         Some(None) => Err(vec![no_server_key()])?,
         version => version.flatten().unwrap_or(0),
     };
-    let address = address_of(&request, server_key).map_err(|row| rows.push(row)).unwrap_or_default();
+    let address = address_of(&request, server_key).map_err(|error| errors.push(error)).unwrap_or_default();
     match count {
-        Some(count) if rows.is_empty() => {
+        Some(count) if errors.is_empty() => {
             let (slot, keywords) = (request.slot, request.keywords);
             Ok(CheckedAdRequest { website, slot, keywords, visitor, count, server_key, address })
         }
-        _ => Err(rows),
+        _ => Err(errors),
     }
 }
 

@@ -50,7 +50,8 @@ pub struct EligibilityContext {
     pub visitor_impressions: Option<u64>,
 }
 
-/// Returns every reason against a campaign, in the order of the enum; empty if the campaign is eligible. `ads` are all ads of the campaign.
+/// Returns every reason against a campaign, in the order of the enum; empty if the campaign is eligible. `ads` are all ads of the campaign. If `ads`
+/// contains only the ads of the slot, a campaign without an ad in the slot has the reason `NoAds` instead of `Slot`.
 pub fn reasons_against(
     campaign: &Campaign,
     ads: &[&Ad],

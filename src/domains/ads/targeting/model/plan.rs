@@ -43,7 +43,7 @@ impl ListingInputs {
     }
 
     /// Whether the campaign is active, regardless of its money.
-    fn runs(&self, now: Millis) -> bool {
+    fn is_active(&self, now: Millis) -> bool {
         let it = &self.campaign;
         let over = it.ends.is_some_and(|ends| ends <= now);
         let begun = it.starts.is_none_or(|starts| starts <= now);
@@ -71,7 +71,7 @@ impl ListingInputs {
 
 /// Plans the listings of a campaign now. The next evaluation is when the campaign starts or ends, when the daily budget allows an ad that
 /// is too expensive now, or when a hold expires; earlier than a hold's lifetime while the campaign pays for clicks; and once a day in any
-/// case. A campaign that has ended and has no holds is not evaluated again.
+/// case. A campaign that has ended or was stopped is evaluated again only when a hold expires.
 pub(in crate::domains::ads) fn plan(facts: &ListingInputs, now: Millis) -> ListingPlan {
     let it = &facts.campaign;
     if it.stopped || it.ends.is_some_and(|ends| ends <= now) {
@@ -83,7 +83,7 @@ pub(in crate::domains::ads) fn plan(facts: &ListingInputs, now: Millis) -> Listi
     sooner(it.starts.filter(|starts| *starts > now));
     sooner(facts.first_hold);
     let mut offers: Vec<(Slot, Ecpm)> = Vec::new();
-    for entry in facts.ads.iter().filter(|_| facts.runs(now)) {
+    for entry in facts.ads.iter().filter(|_| facts.is_active(now)) {
         let ad = &entry.0;
         if ad.pricing == Pricing::Cpc {
             sooner(Some(now + CPC_EVALUATION_PERIOD));

@@ -10,11 +10,11 @@ use crate::domains::ads::targeting::store::offers;
 use crate::domains::ads::targeting::store::offers::{OfferRange, Offers};
 use std::collections::{BTreeSet, HashSet};
 
-/// The number of offers that are read first beyond the requested number: a few candidates may fail, and the eCPM of the next one must be known. Most merges
-/// end there, and these reads are most of the cost of a decision.
+/// The number of offers that a read of a listing fetches in addition to the requested candidates: a few candidates may fail, and the eCPM of the next
+/// candidate must be known. Most merges need only the first reads, and these are most of the cost of a decision.
 const EXTRA_OFFERS: usize = 2;
-/// Total number of offers that the first reads of all listings fetch, if that is at least `MIN_FIRST_READ` of each. Of a page with many keywords, few
-/// listings contain one of the best offers, and only those are read further.
+/// Maximum total number of offers that the first reads of all listings fetch, if that is at least `MIN_FIRST_READ` of each. If a page has many
+/// keywords, few of their listings contain one of the best offers, and only those are read further.
 const FIRST_READ_TOTAL: usize = 768;
 /// Minimum number of offers that the first read of a listing fetches, if that many are requested.
 const MIN_FIRST_READ: usize = 3;
@@ -28,7 +28,7 @@ const MAX_READ: usize = 1_000;
 pub(in crate::domains::ads) enum OfferSource<'a> {
     /// The store.
     Store(&'a Db),
-    /// The batch loader of the GraphQL request, which reads the rest from the store.
+    /// The batch loader of the GraphQL request, which reads each range from the store once.
     Request(&'a Loader<OfferFetcher>),
 }
 

@@ -1,4 +1,4 @@
-//! Evaluation of campaigns without a reservation, for second prices, promoted statuses and explanations.
+//! Evaluation of campaigns without a reservation: for second prices, to replace failed candidates, for promoted statuses and explanations.
 
 use crate::app::App;
 use crate::base::clock::{DAY, Millis};
@@ -48,8 +48,9 @@ pub(in crate::domains::ads) struct Bid {
 }
 
 impl Candidate {
-    /// Returns the reasons against the campaign. `all` are its ads in any slot, `keywords_match` is whether its keywords fit the page. An ad for a
-    /// deleted status is not ranked and does not count.
+    /// Returns the reasons against the campaign. `all` are its ads in any slot, or only the ads of the slot (see [`reasons_against`]);
+    /// `keywords_match` is whether its keywords fit the page. For the slot `InFeed`, an ad of the slot that is not in `self.ads` does not
+    /// count: its status was deleted or is not public.
     pub(in crate::domains::ads) fn reasons(
         &self,
         context: AdRequestContext,
@@ -57,9 +58,9 @@ impl Candidate {
         keywords_match: bool,
     ) -> Vec<IneligibilityReason> {
         let is_ranked = |ad: &Ad| self.ads.iter().any(|(ranked, _)| ranked.id == ad.id);
-        let has_gone = |ad: &Ad| ad.slot == Slot::InFeed && context.slot == Slot::InFeed && !is_ranked(ad);
+        let is_unavailable = |ad: &Ad| ad.slot == Slot::InFeed && context.slot == Slot::InFeed && !is_ranked(ad);
         let visitor_impressions = self.frequency.map(|seen| seen.count);
-        let all: Vec<&Ad> = all.iter().copied().filter(|ad| !has_gone(ad)).collect();
+        let all: Vec<&Ad> = all.iter().copied().filter(|ad| !is_unavailable(ad)).collect();
         reasons_against(
             &self.campaign,
             &all,
@@ -68,7 +69,7 @@ impl Candidate {
                 now: context.now,
                 slot: context.slot,
                 keywords_match,
-                // The visitors of promoted statuses are accounts. Only an explanation has none, and evaluates no cap.
+                // The visitor of a promoted status is an account. Only an explanation has no visitor: it does not evaluate the cap.
                 visitor_impressions: visitor_impressions.or((context.slot == Slot::InFeed).then_some(0)),
             },
         )
@@ -80,7 +81,7 @@ impl Candidate {
         self.ads.iter().find(|(ad, _)| ad.price() <= spendable_money).or(self.ads.first())
     }
 
-    /// Returns the end of the visitor's cap period; `None` for an unknown visitor.
+    /// Returns the end of the visitor's cap period, 0 if the visitor has no impressions; `None` for an unknown visitor.
     pub(in crate::domains::ads) fn cap_period_end(&self) -> Option<Millis> {
         self.frequency.map(|seen| seen.until)
     }
@@ -123,45 +124,45 @@ pub(in crate::domains::ads) async fn evaluate(
     context: AdRequestContext,
     campaigns: &[CampaignId],
 ) -> Result<Vec<Option<Candidate>>, Error> {
-    let views: Vec<CandidateView> =
-        campaigns.iter().map(|id| CandidateView { slot: context.slot, visitor: context.visitor, campaign: *id }).collect();
-    evaluate_views(app, context.now, &views).await
+    let keys: Vec<CandidateKey> =
+        campaigns.iter().map(|id| CandidateKey { slot: context.slot, visitor: context.visitor, campaign: *id }).collect();
+    evaluate_keys(app, context.now, &keys).await
 }
 
-/// A campaign in a slot, for a visitor.
+/// The key of a candidate: a campaign in a slot, for a visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::domains::ads) struct CandidateView {
+pub(in crate::domains::ads) struct CandidateKey {
     pub(in crate::domains::ads) slot: Slot,
     pub(in crate::domains::ads) visitor: Option<Visitor>,
     pub(in crate::domains::ads) campaign: CampaignId,
 }
 
 /// Evaluates campaigns for several requests at one time. Data that several requests need is read once.
-pub(in crate::domains::ads) async fn evaluate_views(
+pub(in crate::domains::ads) async fn evaluate_keys(
     app: &App,
     now: Millis,
-    views: &[CandidateView],
+    keys: &[CandidateKey],
 ) -> Result<Vec<Option<Candidate>>, Error> {
-    let campaigns = DistinctValues::of(views.iter().map(|view| view.campaign));
+    let campaigns = DistinctValues::of(keys.iter().map(|key| key.campaign));
     let share_counts = share_counts::load(app, campaigns.all.iter().copied()).await?;
-    let shares: Vec<Share> = views.iter().map(|view| share_counts.share_of(view.campaign, view.visitor)).collect();
-    let of_views = || views.iter().zip(&shares);
-    let ranks = DistinctValues::of(of_views().map(|(view, share)| (*share, view.slot)));
-    let visits = DistinctValues::of(of_views().filter_map(|(view, share)| Some((*share, view.visitor?))));
-    let known: Vec<(CampaignId, u64)> = campaigns.all.iter().map(|id| (*id, share_counts.shares_of(*id))).collect();
-    let evaluations = store::read_evaluations(app.db(), now, &ranks.all, &visits.all);
-    let (found, (ranked, seen)) = try_join!(campaigns::store::load_known(app.db(), &known), evaluations)?;
+    let shares: Vec<Share> = keys.iter().map(|key| share_counts.share_of(key.campaign, key.visitor)).collect();
+    let with_shares = || keys.iter().zip(&shares);
+    let ranks = DistinctValues::of(with_shares().map(|(key, share)| (*share, key.slot)));
+    let frequency_keys = DistinctValues::of(with_shares().filter_map(|(key, share)| Some((*share, key.visitor?))));
+    let with_share_counts: Vec<(CampaignId, u64)> = campaigns.all.iter().map(|id| (*id, share_counts.shares_of(*id))).collect();
+    let evaluations = store::read_evaluations(app.db(), now, &ranks.all, &frequency_keys.all);
+    let (found, (ranked, seen)) = try_join!(campaigns::store::load_known(app.db(), &with_share_counts), evaluations)?;
     let found: Vec<Option<(Arc<Campaign>, CommittedBudget)>> =
-        found.into_iter().map(|it| it.map(|it| with_committed_budget(it, now))).collect();
-    let evaluation = |(view, share): (&CandidateView, &Share)| {
-        let (campaign, committed) = found.get(campaigns.at(&view.campaign)?)?.clone()?;
-        let rank = ranked.get(ranks.at(&(*share, view.slot))?)?;
-        let seen = view.visitor.and_then(|visitor| seen.get(visits.at(&(*share, visitor))?).copied());
-        Some(Evaluation { campaign, committed, slot: view.slot, share: *share, rank, seen })
+        found.into_iter().map(|loaded| loaded.map(|campaign| with_committed_budget(campaign, now))).collect();
+    let evaluation = |(key, share): (&CandidateKey, &Share)| {
+        let (campaign, committed) = found.get(campaigns.at(&key.campaign)?)?.clone()?;
+        let rank = ranked.get(ranks.at(&(*share, key.slot))?)?;
+        let seen = key.visitor.and_then(|visitor| seen.get(frequency_keys.at(&(*share, visitor))?).copied());
+        Some(Evaluation { campaign, committed, slot: key.slot, share: *share, rank, seen })
     };
-    let evaluations: Vec<Option<Evaluation<'_>>> = of_views().map(evaluation).collect();
+    let evaluations: Vec<Option<Evaluation<'_>>> = with_shares().map(evaluation).collect();
     let ads = ads_of(app, now, &evaluations).await?;
-    Ok(evaluations.into_iter().map(|it| it.map(|it| it.candidate(&ads))).collect())
+    Ok(evaluations.into_iter().map(|evaluated| evaluated.map(|it| it.candidate(&ads))).collect())
 }
 
 fn with_committed_budget(

@@ -8,7 +8,7 @@ use crate::domains::ads::targeting::store;
 use quick_cache::sync::Cache;
 use std::sync::Arc;
 
-/// Records campaigns whose cap a visitor has reached, each until its time and for at most `longest`. Runs in the background.
+/// Records campaigns whose cap a visitor has reached, each until the end of its cap period and for at most `longest`. Runs in the background.
 pub(in crate::domains::ads) fn record(
     app: &App,
     now: Millis,

@@ -1,7 +1,7 @@
 //! Settling: makes shares, listings and the schedule agree with the definition of a campaign.
 //!
 //! A campaign exists while `campaign:{C}` does. Settling reads the definition, writes the derived data, and reads again. So it may run at
-//! any time, twice, or in several processes at once: the last run has written the state of its time. Before settling writes a listing it
+//! any time, twice, or in several processes at once: the run that ends last has written the current state. Before settling writes a listing it
 //! records the listing and schedules another evaluation soon, so the schedule repairs the work of a process that dies in between.
 
 use crate::app::App;
@@ -24,7 +24,7 @@ use crate::domains::statuses::service as statuses;
 use futures_util::{StreamExt, stream, try_join};
 use std::collections::HashSet;
 
-/// Maximum number of repetitions when a campaign changes during settling. After that the schedule settles it again.
+/// Maximum number of rounds of writes when a campaign changes during settling. After that the schedule settles the campaign again.
 const ROUNDS: usize = 8;
 /// Delay of the schedule's evaluation that repairs an unfinished settling.
 const REPAIR_DELAY: Millis = MINUTE / 2;
@@ -163,7 +163,8 @@ async fn write(
     let outdated: Vec<&(String, Millis)> = state.listed.iter().filter(|(text, _)| !current.contains(text)).collect();
     possible.extend(outdated.iter().filter_map(|(text, _)| Listing::parse(text)));
     if state.listed.len() >= MAX_LISTED {
-        // The record may have more entries. The current listings, in any slot, are among those that were written last.
+        // The record may have more entries than were read: those that were written last. Listings of the current keywords, in any slot, may be among
+        // them.
         let all = |slot: &Slot| [store::listings(*slot, &state.inputs.keywords), store::listings(*slot, &[])].concat();
         possible.extend(Slot::ALL.iter().flat_map(all));
     }
@@ -214,7 +215,7 @@ pub(in crate::domains::ads) async fn purge_campaign(app: &App, owner: UserId, id
     accounts::store::remove_owned(db, owner, OwnedItem::Campaign(id)).await
 }
 
-/// Evaluates the due campaigns: releases expired holds and settles the campaigns. Returns how many were due. One round trip if none is due.
+/// Evaluates due campaigns: releases expired holds and settles the campaigns. Returns the number of due campaigns. One round trip if none is due.
 /// Any number of processes may run this at once. An error of one campaign does not affect the others: that campaign is due again soon.
 ///
 /// # Errors

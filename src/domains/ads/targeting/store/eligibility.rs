@@ -22,17 +22,17 @@ pub(in crate::domains::ads) async fn read_evaluations(
     db: &Db,
     now: Millis,
     ranks: &[(Share, Slot)],
-    visits: &[(Share, Visitor)],
+    frequency_keys: &[(Share, Visitor)],
 ) -> Result<(Vec<Ranked>, Vec<FrequencyCount>), Error> {
     let rank = |(share, slot): &(Share, Slot)| {
         cmd("ZRANGE").arg(keys::rank(*share, *slot)).arg(0).arg(MAX_ADS - 1).arg("REV").arg("WITHSCORES").take()
     };
-    let visit = |(share, visitor): &(Share, Visitor)| cmd("GET").arg(keys::frequency(*share, *visitor)).take();
-    let mut replies = db.read_many(ranks.iter().map(rank).chain(visits.iter().map(visit)).collect()).await?;
-    let visits = replies.split_off(ranks.len());
+    let frequency = |(share, visitor): &(Share, Visitor)| cmd("GET").arg(keys::frequency(*share, *visitor)).take();
+    let mut replies = db.read_many(ranks.iter().map(rank).chain(frequency_keys.iter().map(frequency)).collect()).await?;
+    let counts = replies.split_off(ranks.len());
     let pairs = |reply| Ok(decode::rows(reply)?.into_iter().map(|row| (row.member, row.position)).collect());
     let ranked = replies.into_iter().map(pairs).collect::<Result<_, Error>>()?;
-    let seen = visits.into_iter().map(|reply| Ok(decode_frequency(decode::value(reply)?, now))).collect::<Result<_, Error>>()?;
+    let seen = counts.into_iter().map(|reply| Ok(decode_frequency(decode::value(reply)?, now))).collect::<Result<_, Error>>()?;
     Ok((ranked, seen))
 }
 

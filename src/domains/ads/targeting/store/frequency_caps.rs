@@ -22,7 +22,7 @@ pub(in crate::domains::ads) fn decode_capped(reply: Value) -> Result<HashMap<Cam
     Ok(decode::rows(reply)?.into_iter().map(|row| (CampaignId(row.member), row.position)).collect())
 }
 
-/// Records campaigns whose cap a visitor has reached. One script; none for an empty list.
+/// Records campaigns whose cap a visitor has reached, each with the end of its cap period. One script; none if all periods have ended.
 pub(in crate::domains::ads) async fn add_capped_campaigns(
     db: &Db,
     now: Millis,

@@ -10,7 +10,8 @@ use crate::domains::ads::model::{Ecpm, Listing, MAX_LISTED, Slot, schedule_parti
 use redis::{Cmd, cmd};
 use std::collections::HashSet;
 
-/// The time for which a listing that contained a campaign stays recorded. A process that read the listing before that time may still write to it.
+/// The time for which a listing that contained a campaign stays recorded: another process that read the campaign earlier may still add the campaign
+/// to the listing.
 const LISTING_RECORD_TTL: Millis = MINUTE;
 
 /// The command that schedules the next evaluation of a campaign at `at`, or removes the campaign from the schedule.

@@ -22,7 +22,7 @@ use std::net::IpAddr;
 pub struct ClickOutcome {
     /// The destination URL; `None` for a promoted status, and for an ad that does not exist any more.
     pub target: Option<String>,
-    /// Whether the click was the first one, in time and plausible.
+    /// Whether the click was counted as valid.
     pub counted: bool,
     /// Whether the click was later than an hour after the impression.
     pub is_late: bool,
@@ -89,7 +89,7 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
     let counted = result == ClickResult::Counted;
     let fallback = if result == ClickResult::Unfunded { InvalidClick::Campaign } else { InvalidClick::Repeated };
     let reason = if counted { None } else { Some(invalid.unwrap_or(fallback)) };
-    app.metrics().ad_click(reason.map(InvalidClick::name));
+    app.metrics().count_ad_click(reason.map(InvalidClick::name));
     match traffic::website(token) {
         _ if !counted => clicks.refund(app),
         Some(website) => traffic::count_click(app, website),

@@ -59,7 +59,7 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
                 reevaluate(app, served.needs_reevaluation.then_some(token.share.campaign));
                 capped.extend(served.capped.map(|until| (token.share.campaign, until)));
                 let is_invalid = served.click_funding == ClickFunding::Invalid;
-                app.metrics().ad_impressions(is_invalid, 1);
+                app.metrics().count_ad_impressions(is_invalid, 1);
                 counted.extend((!is_invalid).then_some(text));
             }
             ReservationReply::Capped(until) => capped.extend(until.map(|until| (token.share.campaign, until))),

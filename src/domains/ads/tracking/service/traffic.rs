@@ -1,5 +1,5 @@
-//! Detection of invalid traffic. Clicks and impressions are limited by address, by address and campaign, and by the website's history. The
-//! limits of an address apply to all `visitorId`s of the publisher together.
+//! Detection of invalid traffic. Clicks and impressions are limited by address, by address and campaign, and by the website's history; clicks also
+//! by visitor. The limits of an address apply to all `visitorId`s of the publisher together.
 
 use crate::app::App;
 use crate::base::config::AdTraffic;
