@@ -108,19 +108,19 @@ impl AuditReader {
     /// Runs read-only scripts; replies in the order of the calls. One pipeline.
     ///
     /// # Errors
-    /// As [`Db::call_untracked`].
+    /// As [`Db::call_read_only`].
     pub async fn call<T: FromRedisValue>(&self, calls: Vec<Call>) -> Result<Vec<Option<T>>, Error> {
-        Ok(self.db.call_untracked(calls).await?.iter().map(read).collect())
+        Ok(self.db.call_read_only(calls).await?.iter().map(read).collect())
     }
 
     /// Reports every count that is not the size of its set. One script reads both, since two reads beside a writing server would differ now and
     /// then. A count that is not a number, or a set of another type, is reported elsewhere. One pipeline.
     ///
     /// # Errors
-    /// As [`Db::call_untracked`].
+    /// As [`Db::call_read_only`].
     pub async fn check_counts(&self, counts: Vec<StoredCount>, found: &mut Findings) -> Result<(), Error> {
         let call = |it: &StoredCount| Call::new(&COUNT_SET, [it.key.clone(), it.set.clone()]).arg(it.field);
-        let replies = self.db.call_untracked(counts.iter().map(call).collect()).await?;
+        let replies = self.db.call_read_only(counts.iter().map(call).collect()).await?;
         for (it, reply) in counts.iter().zip(&replies) {
             if let Some((count, size)) = read::<(u64, u64)>(reply).filter(|(count, size)| count != size) {
                 let problem = format!("its {} is not the size of {}", it.field, it.set);

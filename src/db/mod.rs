@@ -151,7 +151,7 @@ impl Db {
             Value::ServerError(error) if fault::is_about_one_key(error.code()) => Ok(Value::ServerError(error)),
             reply => reply.extract_error().map_err(|error| self.topology.classify(&error, Access::Read)),
         };
-        self.send(commands, Access::Read).await?.into_iter().map(check_reply).collect()
+        self.send(commands, Access::Read).await.map_err(|failed| failed.error)?.into_iter().map(check_reply).collect()
     }
 
     /// Independent idempotent writes of any hash tags, in pipelines. Each one is atomic by itself.
@@ -197,6 +197,14 @@ impl Db {
         self.call_as(calls, Access::Write).await.map_err(|failed| failed.error)
     }
 
+    /// Runs scripts that only read, in one pipeline; replies in the order of the calls.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`; internal for a script that failed.
+    pub async fn call_read_only(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
+        self.call_as(calls, Access::Read).await.map_err(|failed| failed.error)
+    }
+
     /// As [`Self::call_untracked`], with the timeout of a read: for writes before the work of a request.
     ///
     /// # Errors
@@ -215,10 +223,8 @@ impl Db {
             if missing.is_empty() {
                 break;
             }
-            // If other calls have succeeded, the failed ones are a partial outcome.
-            let is_partial = access.is_write() && replies.iter().any(|reply| !matches!(reply, Value::ServerError(_)));
             let retried = self.load_and_call(missing.iter().map(|at| &calls[*at]).collect(), access).await;
-            let retried = retried.map_err(|error| PipelineError { error, is_partial })?;
+            let retried = retried.map_err(|failed| failed.after(&replies, access))?;
             for (at, reply) in missing.into_iter().zip(retried) {
                 replies[at] = reply;
             }
@@ -227,7 +233,7 @@ impl Db {
     }
 
     /// Loads scripts and calls them, in one pipeline. On a cluster, the scripts are first loaded on every node that may run scripts.
-    async fn load_and_call(&self, calls: Vec<&Call>, access: Access) -> Result<Vec<Value>, Error> {
+    async fn load_and_call(&self, calls: Vec<&Call>, access: Access) -> Result<Vec<Value>, PipelineError> {
         let mut scripts: Vec<&Script> = calls.iter().filter_map(|call| call.script()).collect();
         scripts.sort_by_key(|script| script.digest());
         scripts.dedup_by_key(|script| script.digest());
@@ -280,23 +286,28 @@ impl Db {
     }
 
     /// Sends commands in pipelines; an error reply stays in its place.
-    async fn send(&self, mut commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
+    async fn send(&self, mut commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, PipelineError> {
         let mut replies = Vec::with_capacity(commands.len());
         while !commands.is_empty() {
             let rest = commands.split_off(commands.len().min(PIPELINE));
-            let _guard = InFlightGuard::begin(&self.in_flight)?;
-            let pending = self.topology.client_cache().map(|client_cache| client_cache.begin_request(self.topology.link()));
-            meter::count_commands(commands.len());
-            // Boxed, since it is large and part of every future that reads.
-            let received = self.timed(Box::pin(self.topology.send(commands, access))).await?;
-            meter::count_replies(&received);
-            replies.extend(received);
-            if let Some(pending) = pending {
-                pending.complete();
-            }
+            let received = self.send_pipeline(commands, access).await;
+            replies.extend(received.map_err(|error| PipelineError::from(error).after(&replies, access))?);
             commands = rest;
         }
         Ok(replies)
+    }
+
+    async fn send_pipeline(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
+        let _guard = InFlightGuard::begin(&self.in_flight)?;
+        let pending = self.topology.client_cache().map(|client_cache| client_cache.begin_request(self.topology.link()));
+        meter::count_commands(commands.len());
+        // Boxed, since it is large and part of every future that reads.
+        let received = self.timed(Box::pin(self.topology.send(commands, access))).await?;
+        meter::count_replies(&received);
+        if let Some(pending) = pending {
+            pending.complete();
+        }
+        Ok(received)
     }
 
     /// Checks that every primary replies.

@@ -1,6 +1,8 @@
 //! The outcome of writes: whether a request has written anything, and the error of a partly refused write.
 
+use super::timing::Access;
 use crate::base::error::Error;
+use redis::Value;
 
 tokio::task_local! {
     /// Whether the work of this task may have written anything.
@@ -17,6 +19,14 @@ pub(super) struct PipelineError {
 impl From<Error> for PipelineError {
     fn from(error: Error) -> Self {
         Self { error, is_partial: false }
+    }
+}
+
+impl PipelineError {
+    /// The error after these replies to earlier commands of the same call: if one of them is not an error, a write was done in part.
+    pub(super) fn after(self, replies: &[Value], access: Access) -> Self {
+        let has_written = access.is_write() && replies.iter().any(|reply| !matches!(reply, Value::ServerError(_)));
+        Self { is_partial: self.is_partial || has_written, ..self }
     }
 }
 

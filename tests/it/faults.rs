@@ -3,6 +3,7 @@
 
 use crate::support::proxy::{Flow, Proxy};
 use crate::support::{Actor, Cluster, HttpResponse, RedisServer, START, SingleServerReason, TestApp, TestServer, error_codes};
+use futures_util::FutureExt;
 use futures_util::future::join_all;
 use serde_json::json;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::{Config, DocumentLimits};
 use waxwing::base::error::Error;
-use waxwing::db::{Db, IN_FLIGHT, Timing};
+use waxwing::db::{Db, IN_FLIGHT, PIPELINE, Timing};
 use waxwing::server::EdgeConfig;
 
 /// A test that takes longer than this hangs. Far above every timeout, so that a slow machine breaks nothing.
@@ -143,7 +144,7 @@ async fn the_number_of_requests_that_wait_for_redis_is_bounded() {
     let mut refused = 0;
     for one in &mut all {
         // Those above the bound are refused on the first poll, the others wait.
-        if let Some(response) = futures_util::FutureExt::now_or_never(one) {
+        if let Some(response) = one.now_or_never() {
             assert!(matches!(response, Err(Error::StorageUnavailable)), "{response:?}");
             refused += 1;
         }
@@ -215,6 +216,33 @@ async fn a_write_with_a_lost_reply_has_an_unknown_outcome() {
     assert_eq!(ada.home().await, ["second", "first"]);
 }
 
+/// The scripts of these queries write nothing, so nothing can have changed.
+#[tokio::test]
+async fn a_query_has_no_unknown_outcome() {
+    let app = Through::start(Timing::default()).await;
+    let ada = app.ada().await;
+    let parent = ada.post("parent").await;
+    let reply = json!({ "message": "reply", "replyToId": parent });
+    let reply = ada.mutate_ok("postStatus", reply, "status { id }").await["status"]["id"].as_str().expect("an id").to_owned();
+    let bea = app.served.user("bea").await;
+    let chat = ada.mutate_ok("startDirectChat", json!({ "userId": bea.id }), "chat { id }").await["chat"]["id"].clone();
+    app.served.drain().await;
+    for query in [
+        format!("{{ node(id: \"{reply}\") {{ ... on Status {{ ancestors {{ edges {{ node {{ id }} }} }} }} }} }}"),
+        format!(
+            "{{ node(id: \"{parent}\") {{ ... on Status {{ commentThread {{ tree {{ edges {{ node {{ id }} }} }} }} }} }} }}"
+        ),
+        format!("{{ node(id: {chat}) {{ ... on Chat {{ name }} }} }}"),
+        "{ viewerUnreadChatsCount }".to_owned(),
+    ] {
+        // Each reads without an error.
+        assert_eq!(send(&app.served, Some(&ada), &query).await, (200, vec![]), "{query}");
+        app.proxy.set_after(b"EVALSHA", Flow::Drop);
+        assert_eq!(send(&app.served, Some(&ada), &query).await, (503, vec!["STORAGE_UNAVAILABLE".to_owned()]), "{query}");
+        assert!(!app.proxy.is_armed(), "no script: {query}");
+    }
+}
+
 #[tokio::test]
 async fn a_write_to_a_dying_redis_has_an_unknown_outcome() {
     let app = Through::start(long_timeouts()).await;
@@ -233,7 +261,24 @@ async fn a_write_to_a_dying_redis_has_an_unknown_outcome() {
     assert!(matches!(again, Err(Error::StorageUnavailable)), "{again:?}");
 }
 
-/// The same on a cluster, with one connection per node.
+/// The first pipeline was executed.
+#[tokio::test]
+async fn a_write_whose_second_pipeline_is_refused_has_an_unknown_outcome() {
+    let app = Through::start(Timing { connections: 1, ..long_timeouts() }).await;
+    app.db().ping().await.expect("it responds");
+    let set = |field: usize| redis::cmd("HSET").arg("user:{1}").arg(field).arg(1).take();
+    let mut write = Box::pin(app.db().write_many((0..=PIPELINE).map(set).collect()));
+    assert!((&mut write).now_or_never().is_none());
+    // The reply to this command follows the replies to the first pipeline.
+    app.db().ping().await.expect("it responds");
+    assert_eq!(app.redis.run::<usize>(&["HLEN", "user:{1}"]), PIPELINE);
+    app.redis.kill();
+    while app.db().ping().await.is_ok() {}
+    let response = write.await;
+    assert!(matches!(response, Err(Error::OutcomeUnknown)), "{response:?}");
+}
+
+/// As `a_connection_that_loses_data_is_replaced`, on a cluster with one connection per node.
 #[tokio::test]
 async fn a_connection_to_a_node_that_loses_data_is_replaced() {
     let cluster = Cluster::start();

@@ -416,11 +416,7 @@ pub(super) async fn tree(
     for position in after.into_iter().flat_map(|position| &position.positions) {
         call = call.arg(sort.bytes(*position));
     }
-    // The script writes nothing, so an unknown outcome does not matter.
-    let mut replies = db.call_untracked(vec![call]).await.map_err(|error| match error {
-        Error::OutcomeUnknown => Error::StorageUnavailable,
-        error => error,
-    })?;
+    let mut replies = db.call_read_only(vec![call]).await?;
     let members: Vec<Vec<u8>> = decode::value(replies.pop().unwrap_or_default())?;
     let parents: Vec<u64> = members.iter().map(|member| member.get(..ID_BYTES).and_then(number_of).unwrap_or(0)).collect();
     Ok(parents.into_iter().zip(rows(sort, members)?).collect())

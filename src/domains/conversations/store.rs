@@ -169,7 +169,8 @@ pub(super) async fn ancestors(
     to: u32,
 ) -> Result<Option<Vec<(ConversationEntryId, StoredEntry)>>, Error> {
     let call = call(&READ_ANCESTORS, id.root).arg(&bytes_of(id.status.0)[..]).arg(from).arg(to);
-    let Some(found) = db.call::<Option<Vec<Option<Vec<u8>>>>>(call).await? else { return Ok(None) };
+    let reply = db.call_read_only(vec![call]).await?.pop().unwrap_or_default();
+    let Some(found) = decode::value::<Option<Vec<Option<Vec<u8>>>>>(reply)? else { return Ok(None) };
     let ancestor = |pair: &[Option<Vec<u8>>]| {
         let [Some(status), Some(record)] = pair else { return None };
         Some((ConversationEntryId { status: id_of(status)?, ..id }, parse_entry(record)?))

@@ -169,7 +169,7 @@ pub(in super::super) async fn archive(
 pub(in super::super) async fn count_unread(db: &Db, user: UserId, now: Millis) -> Result<(u64, Vec<ChatId>), Error> {
     let keys = [keys::unread(user), keys::unread_muted(user), keys::mutes(user)];
     let call = Call::new(&COUNT_UNREAD, keys).arg(now).arg(ENDED_MUTES);
-    let reply = db.call_untracked(vec![call]).await?.pop().unwrap_or_default();
+    let reply = db.call_read_only(vec![call]).await?.pop().unwrap_or_default();
     let (count, ended): (u64, Vec<u64>) = decode::value(reply)?;
     Ok((count, ended.into_iter().map(ChatId).collect()))
 }

@@ -26,7 +26,7 @@ pub(in super::super) async fn views(db: ChatDb<'_>, viewer: UserId, chats: &[Cha
     let call = |chat: &ChatId| db.script(&READ_CHAT, *chat, Vec::new(), 0).arg(viewer.0);
     let ids: Vec<u64> = chats.iter().map(|chat| chat.0).collect();
     let marks = Call::new(&READ_MARKS, [keys::states(viewer), keys::mutes(viewer)]).arg(ids);
-    let mut replies = db.call_untracked(chats.iter().map(call).chain([marks]).collect()).await?;
+    let mut replies = db.call_read_only(chats.iter().map(call).chain([marks]).collect()).await?;
     let marks: Vec<String> = decode::value(replies.pop().unwrap_or(Value::Nil))?;
     let mut marks = marks.chunks(2);
     let mut views = Vec::with_capacity(chats.len());
@@ -109,7 +109,7 @@ pub(in super::super) struct RowRange {
 pub(in super::super) async fn texts_in(db: ChatDb<'_>, ranges: &[RowRange]) -> Result<Vec<(Vec<u64>, u64)>, Error> {
     let call =
         |range: &RowRange| db.script(&READ_TEXTS, range.chat, Vec::new(), 0).arg(range.from).arg(range.to).arg(BITMAP_PART);
-    let replies = db.call_untracked(ranges.iter().map(call).collect()).await?;
+    let replies = db.call_read_only(ranges.iter().map(call).collect()).await?;
     let texts = |(range, reply): (&RowRange, Value)| {
         // The first row of the bits, and the bits; nothing for no such chat.
         let words: Vec<Vec<u8>> = decode::value(reply)?;

@@ -74,7 +74,7 @@ pub(in super::super) async fn newest_authors(db: &Db, chat: ChatId, newest: u64)
     let buckets = (base..=newest / BUCKET).map(|bucket| keys::rows(chat, bucket));
     let keys: Vec<String> = std::iter::once(keys::sent(chat)).chain(buckets).collect();
     let call = Call::with_keys(&READ_AUTHORS, keys).arg(base).arg(2 * BUCKET);
-    let words: Vec<String> = decode::value(db.call_untracked(vec![call]).await?.pop().unwrap_or_default())?;
+    let words: Vec<String> = decode::value(db.call_read_only(vec![call]).await?.pop().unwrap_or_default())?;
     let row = |words: &[String]| {
         let [id, number, letter, author] = words else { return None };
         let author = if matches!(letter.as_str(), "T" | "D") { author.parse().ok()? } else { 0 };
