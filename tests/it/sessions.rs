@@ -1,10 +1,11 @@
 //! Sessions: creation, expiry, listing and end.
 
-use crate::support::{Actor, HttpResponse, TestApp, error_codes, user_error_codes};
+use crate::support::{Actor, HttpResponse, START, Socket, TestApp, error_codes, user_error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 use waxwing::base::clock::{DAY, MINUTE};
-use waxwing::domains::sessions::service::create;
+use waxwing::domains::sessions::service::{create, trim};
 
 const DAY_MS: i64 = DAY as i64;
 const MINUTE_MS: i64 = MINUTE as i64;
@@ -222,6 +223,34 @@ async fn all_other_sessions_end_at_once_on_every_server() {
     assert_eq!(response["data"]["logOut"], json!({ "endedSessionId": ids[2], "userErrors": [] }));
     assert!(!is_active(&other, &devices[1]).await);
     assert!(!app.redis.keys().iter().any(|key| key == &format!("sessions:{{{}}}", first.user_id().0)), "a session is left");
+}
+
+/// A repair trims a list that is above the limit.
+#[tokio::test]
+async fn sockets_of_a_trimmed_session_are_closed() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let (id, list) = (ada.user_id(), format!("sessions:{{{}}}", ada.user_id().0));
+    let mut socket = Socket::connect(&app, ada.token.as_deref()).await;
+    socket.subscribe("a", "subscription { homeTimelineEvents { __typename } }").await;
+    assert_eq!(socket.execute("b", "{ viewer { login } }").await["data"]["viewer"]["login"], "ada");
+    let [own]: [(String, u64); 1] =
+        app.redis.run::<Vec<(String, u64)>>(&["ZRANGE", &list, "0", "-1", "WITHSCORES"]).try_into().expect("one session");
+    for number in 1..=100 {
+        let (digest, session) = (format!("{number:043}"), (own.1 + number).to_string());
+        let (key, uid, seen) = (format!("session:{{{digest}}}"), id.0.to_string(), START.to_string());
+        app.redis.run::<()>(&["HSET", &key, "id", &session, "uid", &uid, "seen", &seen]);
+        app.redis.run::<()>(&["ZADD", &list, &session, &digest]);
+    }
+    // The socket's watch of its account has begun.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    trim(&app.app, id).await.expect("a store");
+    let began = Instant::now();
+    assert_eq!(app.redis.run::<usize>(&["ZCARD", &list]), 100);
+    assert_eq!(socket.close_reason().await, (4403, "Forbidden".into()));
+    // Before the periodic check of its session.
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(!is_active(&app, &ada).await);
 }
 
 #[tokio::test]

@@ -376,5 +376,6 @@ pub async fn trim(app: &App, user: UserId) -> Result<(), Error> {
     let subtasks = journal_ends(app, user, &oldest).await?;
     store::end_in_steps(app.db(), user, &oldest).await?;
     subtasks.ack(app);
+    events::publish_change(app, user.0);
     Ok(())
 }
