@@ -6,6 +6,7 @@ use crate::support::{START, TestApp, findings};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use waxwing::base::clock::DAY;
 use waxwing::base::ids::source::compose;
 use waxwing::cli::fsck::{AuditOptions, RepairProgress, repair};
 
@@ -297,4 +298,16 @@ async fn fsck_repairs_ads() {
         scene.app.redis.restore(&whole);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The period of a cap is not known from its key, so the key lives for the longest one: the cap must not end early.
+#[tokio::test]
+async fn a_repaired_frequency_cap_lives_for_the_longest_period() {
+    let scene = Scene::create().await;
+    let redis = &scene.app.redis;
+    let key = redis.keys().into_iter().find(|key| key.starts_with("seen:")).expect("a cap");
+    redis.run::<()>(&["PERSIST", &key]);
+    let repaired = repair(&scene.app.app, AuditOptions::default(), false, |_| ()).await.expect("it is repaired");
+    assert!(repaired.left.is_empty(), "{:?}", repaired.left);
+    assert!(redis.run::<u64>(&["PTTL", &key]) > 364 * DAY, "the cap ends early");
 }

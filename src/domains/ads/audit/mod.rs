@@ -5,9 +5,9 @@ mod money;
 mod records;
 
 use super::keys::{self, KeyKind};
-use super::model::{DAILY_STATS_TTL, REMOVED_AD_TTL, REPLY_TTL, Share, TRAFFIC_WINDOW};
+use super::model::{DAILY_STATS_TTL, MAX_CAP_PERIOD, REMOVED_AD_TTL, REPLY_TTL, Share, TRAFFIC_WINDOW};
 use crate::base::audit::{Expiry, Findings, KeyInfo, Remedy};
-use crate::base::clock::{DAY, MINUTE};
+use crate::base::clock::MINUTE;
 use crate::base::error::Error;
 use crate::base::ids::CampaignId;
 use crate::db::audit_reader::AuditReader;
@@ -60,13 +60,13 @@ const fn expected_type(owned: &KeyKind, entry: &KeyInfo) -> (&'static str, Expir
         KeyKind::Rank(..) | KeyKind::Holds(_) | KeyKind::Offers(_) | KeyKind::Schedule(_) => ("zset", Expiry::Never),
         KeyKind::Reach(_) => ("string", Expiry::Never),
         KeyKind::DailyReach(..) => ("string", Expiry::After(DAILY_STATS_TTL)),
-        KeyKind::Frequency(_) => ("string", Expiry::After(DAY)),
+        KeyKind::Frequency(_) => ("string", Expiry::After(MAX_CAP_PERIOD)),
         KeyKind::Impression(_) => ("string", Expiry::After(REPLY_TTL)),
         KeyKind::VisitorClicks(_) => ("string", Expiry::After(MINUTE)),
         KeyKind::AddressTraffic(_) | KeyKind::AddressImpressions(_) => ("string", Expiry::After(TRAFFIC_WINDOW)),
         KeyKind::ClickedImpressions(_) | KeyKind::RecordedNonces(_) => ("set", Expiry::After(120 * MINUTE)),
         KeyKind::DailyStats(..) => ("hash", Expiry::After(DAILY_STATS_TTL)),
-        KeyKind::CappedCampaigns(_) => ("zset", Expiry::After(DAY)),
+        KeyKind::CappedCampaigns(_) => ("zset", Expiry::After(MAX_CAP_PERIOD)),
     }
 }
 

@@ -25,6 +25,8 @@ pub const MAX_TOKENS: usize = 20;
 pub(in crate::domains::ads) const SCHEDULES: u64 = 8;
 /// Shares of a campaign on a cluster. On a single server a campaign has one share, because more would not spread the load.
 pub(in crate::domains::ads) const CLUSTER_SHARES: u64 = 4;
+/// Maximum period of a frequency cap: a year.
+pub(in crate::domains::ads) const MAX_CAP_PERIOD: Millis = 365 * DAY;
 /// Maximum number of capped campaigns that are kept for a visitor.
 pub(in crate::domains::ads) const MAX_CAPPED: usize = 1_000;
 /// The time for which the result of a reservation or a click is kept for a retry: longer than `db` tries to send a script after a broken connection.

@@ -6,8 +6,8 @@ use crate::base::ids::{CampaignId, StatusId};
 use crate::base::text::{TextRules, max_bytes};
 use crate::domains::ads::campaigns::model::{Cap, Creative, Pacing};
 use crate::domains::ads::model::{
-    MAX_KEYWORDS, MAX_URL, Money, Pricing, Slot, invalid, money, name, normalize_keyword, not_found, ok_or_collect,
-    ok_or_collect_all, parse_url, too_long,
+    MAX_CAP_PERIOD, MAX_KEYWORDS, MAX_URL, Money, Pricing, Slot, invalid, money, name, normalize_keyword, not_found,
+    ok_or_collect, ok_or_collect_all, parse_url, too_long,
 };
 use crate::platform::idempotency::check_key;
 use rust_decimal::Decimal;
@@ -23,8 +23,8 @@ pub const SNIPPET_BYTES: usize = max_bytes(2_000);
 const SNIPPET: TextRules = TextRules { name: "The snippet", min: 1, max: 2_000, bytes: SNIPPET_BYTES, newlines: true };
 /// Maximum number of impressions of a cap.
 const MAX_IMPRESSIONS: i64 = 1_000_000;
-/// Maximum period of a cap: a year.
-const MAX_SECONDS: i64 = 31_536_000;
+/// Maximum period of a cap in seconds.
+const MAX_SECONDS: i64 = (MAX_CAP_PERIOD / 1_000) as i64;
 /// The latest valid time: the end of the year 9999.
 const MAX_TIME: Millis = 253_402_300_799_999;
 
