@@ -1,17 +1,14 @@
 //! Raw connections to a server: the client library cannot read a replication stream.
 
-use super::error::SnapshotError;
+use super::error::{CONNECT_TIMEOUT, SnapshotError};
 use redis::{ConnectionAddr, ConnectionInfo};
 use rustls::pki_types::ServerName;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
-
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A bidirectional stream.
 pub(super) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -22,7 +19,7 @@ pub(super) type Stream = Box<dyn Duplex>;
 
 /// Connects, with TLS if the address requires it.
 pub(super) async fn connect(server: &ConnectionInfo) -> Result<Stream, SnapshotError> {
-    timeout(CONNECT_TIMEOUT, reach(server.addr())).await.map_err(|_| SnapshotError::Silent)?
+    timeout(CONNECT_TIMEOUT, reach(server.addr())).await.map_err(|_| SnapshotError::ConnectTimeout)?
 }
 
 async fn reach(address: &ConnectionAddr) -> Result<Stream, SnapshotError> {
