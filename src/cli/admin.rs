@@ -28,7 +28,8 @@ pub(super) struct AdminOptions {
 
 #[derive(Subcommand)]
 enum AdminAction {
-    /// Delete an account and every trace of it, without confirmation. Returns when nothing is left.
+    /// Delete an account and every trace of it, without confirmation. Returns when nothing is left but journal entries for its groups, which the workers of
+    /// a server complete.
     DeleteAccount(DeleteAccount),
     /// Suspend an account as an advertiser (its ads are not shown) or as a publisher (its websites get no ads).
     Suspend(SuspensionOptions),

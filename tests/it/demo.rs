@@ -154,8 +154,6 @@ async fn the_demo_account_has_chats_with_unread_messages_and_a_request() {
     let redis = RedisServer::start();
     assert!(demo(&redis, &[]).status.success());
     let app = TestApp::on_redis(redis.into(), Clock::System, Config::default()).await;
-    // The lists of the members of a group are settled by the workers of a server.
-    app.drain_journal().await;
     let input = json!({ "input": { "login": "ada", "password": "waxwing-demo" } });
     let response = app.anonymous().run("LogIn", input).await;
     let token = response["data"]["logIn"]["session"]["token"].as_str().expect("a token");

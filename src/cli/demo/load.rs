@@ -7,7 +7,7 @@ use super::sample::{self, PASSWORD};
 use super::text::{RandomNumbers, sentence};
 use crate::app::App;
 use crate::base::clock::{DAY, Millis};
-use crate::cli::{logs, migrate};
+use crate::cli::{logs, migrate, workers};
 use crate::db::demo_data::DemoLoad;
 use crate::domains::users::User;
 use crate::domains::{graph, sessions, statuses, timelines, users};
@@ -39,6 +39,8 @@ async fn import_sample(app: &App, start: Millis, tokens: Option<&Path>) -> anyho
 
 async fn add_activity(app: &App, data: &Dataset) -> anyhow::Result<()> {
     activity::create(app, data).await?;
+    // The lists of the members of a group are settled by workers. Without a server there are none.
+    workers::drain(app).await?;
     app.db().finish_demo_load().await.map_err(Into::into)
 }
 
