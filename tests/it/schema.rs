@@ -2,7 +2,10 @@
 
 use crate::support::{HttpResponse, TestApp, definitions, document, operations};
 use async_graphql::Variables;
+use async_graphql::parser::parse_schema;
+use async_graphql::parser::types::{TypeKind, TypeSystemDefinition};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use waxwing::base::config::Config;
 use waxwing::schema::CheckError;
@@ -21,6 +24,33 @@ fn every_custom_scalar_names_its_specification() {
     for scalar in scalars {
         assert!(scalar.contains(" @specifiedBy(url: \"https://"), "{scalar}");
     }
+}
+
+/// The type system reads the introspection types from a file, since the SDL has none. Compares the fields and their arguments.
+#[tokio::test]
+async fn the_introspection_types_match_those_of_the_server() {
+    let app = TestApp::start().await;
+    let declared = parse_schema(include_str!("../../src/schema/introspection.graphql")).expect("it is valid").definitions;
+    let mut compared = 0;
+    for definition in declared {
+        let TypeSystemDefinition::Type(definition) = definition else { continue };
+        let TypeKind::Object(object) = definition.node.kind else { continue };
+        let name = definition.node.name.node;
+        let query = format!("{{ __type(name: \"{name}\") {{ fields {{ name args {{ name }} }} }} }}");
+        let introspected = app.anonymous().gql(&query, json!({})).await;
+        let name_of = |value: &Value| value["name"].as_str().expect("a name").to_owned();
+        let fields = introspected["data"]["__type"]["fields"].as_array().expect("fields").iter().map(|field| {
+            let arguments = field["args"].as_array().expect("arguments").iter().map(name_of).collect();
+            (name_of(field), arguments)
+        });
+        let declared = object.fields.into_iter().map(|field| {
+            let arguments = field.node.arguments.iter().map(|argument| argument.node.name.node.to_string()).collect();
+            (field.node.name.node.to_string(), arguments)
+        });
+        assert_eq!(declared.collect::<BTreeMap<_, BTreeSet<_>>>(), fields.collect(), "{name}");
+        compared += 1;
+    }
+    assert_eq!(compared, 6);
 }
 
 /// Returns the codes of a response's errors.
