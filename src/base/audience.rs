@@ -5,7 +5,7 @@ use super::named::named_enum;
 use serde::{Deserialize, Serialize};
 
 named_enum! {
-    /// The accounts that can see a status, as its author has chosen. Blocks and the privacy of the author's account apply as well.
+    /// The accounts that can see a status, as its author has chosen. Accounts that are blocked either way never see it.
     pub enum AudienceKind {
         /// Everyone; of a private account: its followers and friends.
         Public = "public",

@@ -130,7 +130,7 @@ named_enum! {
         InvalidName = "INVALID_NAME",
         /// The biography is longer than 160 grapheme clusters or contains characters that are not allowed.
         InvalidBio = "INVALID_BIO",
-        /// The password is not 8 to 128 grapheme clusters, or contains characters that are not allowed.
+        /// The password is not 8 to 128 grapheme clusters, has a space at either end, or contains characters that are not allowed.
         InvalidPassword = "INVALID_PASSWORD",
         /// The mail address is not NAME@DOMAIN, or is too long.
         InvalidEmail = "INVALID_EMAIL",
@@ -152,7 +152,7 @@ named_enum! {
         CannotFollowSelf = "CANNOT_FOLLOW_SELF",
         /// The object does not exist, or the viewer cannot see it.
         NotFound = "NOT_FOUND",
-        /// The object exists, but the viewer may not do this with it.
+        /// The viewer may not do this. The message has the reason.
         Forbidden = "FORBIDDEN",
         /// A limit is reached: a number of objects, a depth of replies, edits, changes of the login, or messages before a chat is accepted. The message names
         /// the limit.

@@ -98,7 +98,7 @@ pub(super) struct EdgeOptions {
     /// streams). A slower client is disconnected. With 0, any progress is enough.
     #[arg(long, value_name = "N", env = "WAXWING_MIN_READ_RATE", default_value_t = EdgeConfig::default().min_read_rate, value_parser = clap::value_parser!(u64).range(0..=1 << 20))]
     min_read_rate: u64,
-    /// The time limit of a request, in seconds.
+    /// The time limit of each step of a request, in seconds: the check of its access token, the wait for a permit, and the execution.
     #[arg(long, value_name = "SECONDS", env = "WAXWING_REQUEST_TIMEOUT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     request_timeout: u64,
     /// The number of bytes of a body that must arrive per second, on average, after the first ten seconds; 0 for no such limit.

@@ -29,7 +29,8 @@ pub(super) struct JwtOptions {
 /// Checks that an issuer is a URL, and keeps it as it is written.
 fn issuer(text: &str) -> Result<String, String> {
     let url = url::Url::parse(text).map_err(|error| error.to_string())?;
-    if matches!(url.scheme(), "http" | "https") { Ok(text.to_owned()) } else { Err("write a URL with https".to_owned()) }
+    let is_http = matches!(url.scheme(), "http" | "https");
+    is_http.then(|| text.to_owned()).ok_or_else(|| "write a URL that begins with https:// or http://".to_owned())
 }
 
 impl JwtOptions {

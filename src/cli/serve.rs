@@ -42,7 +42,7 @@ pub(super) struct ServeOptions {
     /// OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_EXPORTER_OTLP_HEADERS apply.
     #[arg(long, value_name = "URL", env = "WAXWING_OTLP_ENDPOINT")]
     otlp_endpoint: Option<Endpoint>,
-    /// The size of the cache of users, statuses, sessions, the newest statuses of tags and the lookups of the rules of homes, in MiB; 0 for none. Redis invalidates it on every change. It is not used on a cluster.
+    /// The size of the client-side cache of users, statuses, sessions, JWT identities, server keys, followed tags, the newest statuses of tags, and the relations by which homes are filtered, in MiB; 0 for none. Redis invalidates it on every change. It is not used on a cluster.
     #[arg(long, alias = "near-cache-mib", value_name = "MIB", env = "WAXWING_CLIENT_CACHE_MIB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(0..=65_536))]
     client_cache_mib: u64,
     #[command(flatten)]

@@ -124,8 +124,8 @@ impl DirectObject for EmptyFields {
     }
 }
 
-/// Position of a page in its list. Both flags are set for `first` and for `last`. If the search for a visible entry ended after 10,000 entries that are
-/// not visible, the flag is true, although there may be no visible one.
+/// Position of a page in its list. `hasNextPage` and `hasPreviousPage` are both valid for `first` and for `last`. If the search for further visible entries
+/// ended after 10,000 entries that are not visible, the flag of that direction is true, although the list may have no further visible entry.
 #[derive(Clone, Debug, SimpleObject)]
 pub struct PageInfo {
     /// Whether the list has entries after this page.

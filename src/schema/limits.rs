@@ -8,7 +8,7 @@ use async_graphql::{Context, Object, Result, SimpleObject};
 
 /// Limits of this server. A document that exceeds a limit is rejected before execution: `documentBytes` and `tokens` with the code `QUERY_TOO_LARGE`, `depth`
 /// and `nesting` with `QUERY_TOO_DEEP`, `aliases`, `cost`, `directives`, `fields`, `operations` and `rootFields` with `QUERY_TOO_COMPLEX`. `extensions` then
-/// has `limit` (the name of the limit, as a rule a field of this type), `max` (its value) and `counted` (the number in the document).
+/// has `limit` (the name of the limit, usually the name of a field of this type), `max` (its value) and `counted` (the number in the document).
 #[derive(SimpleObject)]
 struct ServerLimits {
     /// Maximum length of a document in bytes.
@@ -46,12 +46,13 @@ struct ServerLimits {
     /// Maximum length of a response in bytes. A larger response is aborted with the code `RESPONSE_TOO_LARGE`: a query then returns this error alone,
     /// a mutation returns null for the field, and a subscription continues with its next event.
     response_bytes: usize,
-    /// Rate limits of one account or IP address. Empty if the server has none. A request that exceeds one fails with `RATE_LIMITED`, the limit's name in
+    /// Rate limits of this server. Empty if the server has none. A request that exceeds one fails with `RATE_LIMITED`, the limit's name in
     /// `extensions.limit` and the seconds to wait in `extensions.retryAfter`.
     rates: List<RateLimit>,
 }
 
-/// Rate limit of one account or IP address: a token bucket that starts full and refills evenly. IPv6 addresses count by /64 network.
+/// A rate limit: a token bucket that starts full and refills evenly. Depending on the limit, each account, IP address, mail address, device or server key has
+/// a bucket of its own. IPv6 addresses count by /64 network.
 #[derive(SimpleObject)]
 struct RateLimit {
     /// Name, such as `posts`.

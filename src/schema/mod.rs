@@ -68,7 +68,7 @@ use node::NodeQuery;
 use std::sync::LazyLock;
 
 /// Read operations. A field that requires a session also accepts the other credentials of an account: a JWT, and a server key of a backend that acts
-/// for the account. Without any of these, the field is null with the error `UNAUTHENTICATED`. In a description, without a session means without any of
+/// for the account. Without any of these, the field is null with the error `UNAUTHENTICATED`. In descriptions, "without a session" means: without any of
 /// these credentials.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Query")]
@@ -94,8 +94,8 @@ pub struct Query(
 );
 
 /// Write operations. Several mutations of one request run one after the other. A mutation that requires a session also accepts the other credentials of
-/// an account: a JWT, and a server key of a backend that acts for the account. Without any of these, it is null with the error `UNAUTHENTICATED`. Only
-/// `logOut` accepts nothing but a session.
+/// an account: a JWT, and a server key of a backend that acts for the account. Without any of these, it is null with the error `UNAUTHENTICATED`.
+/// Exception: `logOut` accepts a session only.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Mutation")]
 pub struct Mutation(

@@ -223,7 +223,8 @@ impl ConnectionKind for Comments {
 struct AddCommentInput {
     /// Id of the status, for a direct comment on it.
     status_id: Option<ID>,
-    /// Id of the comment to reply to. A reply with more than 64 comments above it (or the server's own maximum depth) fails with `LIMIT_REACHED`.
+    /// Id of the comment to reply to. A reply with more comments above it than the maximum depth, 64 unless the server has a lower one, fails with
+    /// `LIMIT_REACHED`.
     parent_id: Option<ID>,
     /// Text of the comment: 1 to 2,000 grapheme clusters, newlines allowed. Leading and trailing white space is removed.
     message: String,

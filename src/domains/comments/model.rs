@@ -184,7 +184,8 @@ named_enum! {
         Old = "old",
         /// Most direct replies first, deleted ones excluded; newer first at equal counts.
         Replies = "replies",
-        /// Most controversial first: many votes, evenly divided, by `(up + down) ^ (min / max)`. Newer first at equal values.
+        /// Most controversial first: many votes, evenly divided. The value is the number of all votes to the power of `min / max`, where `min` is the smaller
+        /// of the numbers of votes up and down, and `max` the larger; it is 0 if `min` is 0. Newer first at equal values.
         Controversial = "controversial",
     } default Top
 }

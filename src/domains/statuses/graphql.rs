@@ -136,7 +136,7 @@ object! {
         }
     }
 
-    /// The status that this one replies to. Null if it replies to nothing; an entry without a status if that is deleted or the viewer cannot see it.
+    /// The parent of a reply; null for other statuses. If the parent is deleted or the viewer cannot see it, the entry has no status.
     async fn reply_to(&self, ctx: &Context<'_>) -> Result<Option<ConversationEntryObject>> {
         let Some(reply) = self.0.status.reply else { return Ok(None) };
         let id = ConversationEntryId { root: reply.root, status: reply.parent };
@@ -144,8 +144,8 @@ object! {
         Ok(Some(ConversationEntryObject(entry)))
     }
 
-    /// The statuses above this one in its conversation, from the first one to the one that this one replies to: an entry for each of them, without a
-    /// status for those that are deleted or that the viewer cannot see.
+    /// The statuses above this one in its conversation, from the first status to the parent: an entry for each of them, without a status for those that
+    /// are deleted or that the viewer cannot see.
     async fn ancestors(
         &self,
         ctx: &Context<'_>,
@@ -202,8 +202,8 @@ object! {
         CommentThread::of(ctx, &self.0).await
     }
 
-    /// The status that this one quotes. Null if it quotes nothing; also if the quoted status is deleted, is not public any more, or is hidden from the viewer, and
-    /// while one of the two authors blocks the other.
+    /// The status that this one quotes. Null if it quotes nothing; also if the quoted status is deleted, is not public any more, or is hidden from the
+    /// viewer, and while one of the two authors blocks the other.
     async fn quoted_status(&self, ctx: &Context<'_>) -> Result<Option<StatusObject>> {
         let Some(quoted) = self.0.status.quote else { return Ok(None) };
         let found = Box::pin(service::quoted(&request(ctx)?.loaders(), self.0.status.author, quoted)).await?;

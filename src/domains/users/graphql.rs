@@ -62,7 +62,8 @@ object! {
         /// Gender, as its owner has written it: at most 40 grapheme clusters. Null if there is none.
         "gender" gender: Option<Text<'_>> = user.gender.as_deref().map(Text);
 
-        /// Whether the account is private: only its followers and friends see its statuses, its followers and the accounts that it follows.
+        /// Whether the account is private: only its followers and friends see its followers, the accounts that it follows and its statuses. The members of
+        /// a list still see the statuses for that list.
         "isPrivate" is_private: bool = user.is_private;
 
         /// Time of creation.
@@ -324,12 +325,12 @@ impl From<SignUpInput> for Registration {
 /// Input of `updateProfile`. Fields that are omitted do not change.
 #[derive(InputObject)]
 struct UpdateProfileInput {
-    /// Display name: 1 to 50 grapheme clusters.
+    /// Display name: 1 to 50 grapheme clusters. Null fails with `INVALID_NAME`.
     name: MaybeUndefined<String>,
     /// Biography: at most 160 grapheme clusters. Null or an empty string clears it.
     bio: MaybeUndefined<String>,
-    /// Whether the account is private: only its followers and friends see its statuses, its followers and the accounts that it follows. Null or omitted: no
-    /// change. An account that becomes public accepts all follow requests, the oldest first. A request from an account that follows 10,000 others is dropped.
+    /// Whether the account is private, as `User.isPrivate`. Null or omitted: no change. An account that becomes public accepts all follow requests,
+    /// the oldest first. A request from an account that follows 10,000 others is dropped.
     is_private: Option<bool>,
     /// Location: 1 to 60 grapheme clusters. Null clears it.
     location: MaybeUndefined<String>,

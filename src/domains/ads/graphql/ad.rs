@@ -72,8 +72,7 @@ impl AdObject {
         super::super::ctr(self.0.counts.impressions, self.0.counts.clicks)
     }
 
-    /// The promoted status. Null for other ads and if the status was deleted; the ad is then not shown. It is not shown while the status is not public
-    /// either.
+    /// The promoted status. Null for an ad without a status, and if the status was deleted. An ad whose status was deleted or is not public is not shown.
     async fn status(&self, ctx: &Context<'_>) -> Result<Option<StatusObject>> {
         let Creative::Status(status) = self.0.ad.creative else { return Ok(None) };
         let shown = statuses::load_visible(&request(ctx)?.loaders(), [status]).await?.pop().flatten();

@@ -110,7 +110,7 @@ impl CampaignObject {
     }
 
     /// Keywords, in the order in which they were added. At most 250. A page must have at least one of them; a campaign without keywords matches every
-    /// page. Ads of a campaign with keywords are not shown in feeds.
+    /// page. Ads of a campaign with keywords are not shown in home timelines.
     async fn keywords(&self) -> Texts<'_> {
         Texts(&self.0.keywords)
     }

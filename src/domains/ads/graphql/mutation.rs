@@ -25,7 +25,8 @@ impl From<FrequencyCapInput> for CapInput {
     }
 }
 
-/// Input of `createCampaign`. Amounts of money have at most six decimals and are more than 0 and at most 9,000,000.
+/// Input of `createCampaign`. Amounts of money have no unit: the operator decides on the currency. They have at most six decimals and are more than 0
+/// and at most 9,000,000.
 #[derive(InputObject)]
 struct CreateCampaignInput {
     /// Name: 1 to 100 grapheme clusters. Several campaigns may have the same name. Readers of a status that the campaign promotes see the name.
@@ -39,7 +40,7 @@ struct CreateCampaignInput {
     /// End: after the start and in the future. Default: none.
     ends_at: Option<DateTime>,
     /// Keywords: at most 250 words or phrases of 1 to 80 grapheme clusters, compared whole, ignoring case and the amount of white space. A page must
-    /// have at least one of them; a campaign without keywords matches every page. Ads of a campaign with keywords are not shown in feeds.
+    /// have at least one of them; a campaign without keywords matches every page. Ads of a campaign with keywords are not shown in home timelines.
     keywords: Option<Vec<String>>,
     /// Frequency cap. A website shows a campaign with a cap only for ad requests with a `visitorId`. For promoted statuses, the cap counts by account.
     frequency_cap: Option<FrequencyCapInput>,

@@ -11,7 +11,7 @@ use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 struct ServeAdsInput {
     /// Key of the website.
     website_key: String,
-    /// Slot on the page.
+    /// Slot on the page. `IN_FEED` fails with `INVALID_INPUT`.
     slot: Slot,
     /// Keywords of the page: words or phrases, compared whole, ignoring case. At most 250. Campaigns with at least one of them match, and campaigns
     /// without keywords.

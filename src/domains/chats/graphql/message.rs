@@ -101,7 +101,7 @@ struct MessageReaction {
 /// Reactions to a message with one emoji.
 #[Object]
 impl MessageReaction {
-    /// The emoji: exactly one of Unicode's set for general interchange.
+    /// Exactly one emoji of Unicode's RGI set, fully qualified, such as `❤️` (U+2764 U+FE0F).
     async fn emoji(&self) -> &str {
         &self.emoji
     }

@@ -53,7 +53,7 @@ object! {
         /// Name of the group: 1 to 50 grapheme clusters. Null for a direct chat.
         "name" name: Option<Text<'_>> = (view.kind == ChatKind::Group).then_some(Text(&view.name));
 
-        /// Which messages accounts that join later can read. `ALL` for a direct chat.
+        /// The messages that an account can read if it joins later. `ALL` for a direct chat.
         "history" history: ChatHistory = view.history;
 
         /// Time of creation.

@@ -23,7 +23,7 @@ struct CreateGroupChatInput {
     name: String,
     /// Ids of the accounts to add: 1 to 250. Duplicates and the viewer's own id are ignored.
     user_ids: Vec<ID>,
-    /// Which messages accounts that join later can read. Default: `FROM_JOIN`. It cannot be changed later.
+    /// The messages that an account can read if it joins later. Default: `FROM_JOIN`. It cannot be changed later.
     history: Option<ChatHistory>,
     /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
     /// result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
@@ -65,7 +65,7 @@ struct DeleteMessageInput {
 struct ReactToMessageInput {
     /// Id of a text message.
     message_id: ID,
-    /// Exactly one emoji. Another text fails with `INVALID_EMOJI`.
+    /// Exactly one emoji: one of Unicode's RGI set, fully qualified. Another text fails with `INVALID_EMOJI`.
     emoji: String,
 }
 
@@ -161,7 +161,7 @@ payload! {
 
 payload! {
     {
-        /// The message after the change. Null if there are user errors.
+        /// The message. Null if there are user errors, or if the result is repeated and the viewer can no longer read the message.
         chat_message: ChatMessageObject,
     }
     /// Result of `sendMessage`.
@@ -201,8 +201,8 @@ pub struct ChatMutation;
 #[Object]
 impl ChatMutation {
     /// Returns the direct chat of the viewer with another account, and creates it if there is none. The other account does not see a new chat before its
-    /// first message. If there is none, fails with `FORBIDDEN` if the viewer blocks the account or the account accepts no chats from the viewer, and with
-    /// `LIMIT_REACHED` if the viewer has 5,000 chats. Fails with `INVALID_INPUT` for the viewer's own id. Requires a session.
+    /// first message. If the two accounts have no chat yet, fails with `FORBIDDEN` if the viewer blocks the account or the account accepts no chats
+    /// from the viewer, and with `LIMIT_REACHED` if the viewer has 5,000 chats. Fails with `INVALID_INPUT` for the viewer's own id. Requires a session.
     async fn start_direct_chat(
         &self,
         ctx: &Context<'_>,
@@ -274,8 +274,8 @@ impl ChatMutation {
         Some(removed.map(Into::into))
     }
 
-    /// Adds accounts to a group: all of them, or none. Errors are as those of `createGroupChat`. Allowed to the owner and the admins; fails with `FORBIDDEN`
-    /// for others, and with `LIMIT_REACHED` if the group would have more than 500 members. Requires a session.
+    /// Adds accounts to a group: all of them, or none. The errors for accounts are those of `createGroupChat`. Allowed to the owner and the admins;
+    /// fails with `FORBIDDEN` for others, and with `LIMIT_REACHED` if the group would have more than 500 members. Requires a session.
     async fn add_chat_members(
         &self,
         ctx: &Context<'_>,
@@ -324,8 +324,8 @@ impl ChatMutation {
         Some(Box::pin(rename(ctx, input)).await)
     }
 
-    /// Sets after how many days a message that all members have seen is deleted. Allowed to the owner of a group, and to both accounts of a direct chat; fails
-    /// with `FORBIDDEN` for others. A message is deleted at most an hour late; with 0 days at most 10 seconds late. Requires a session.
+    /// Sets the number of days for which a message is kept after all members have seen it. Allowed to the owner of a group, and to both accounts of a
+    /// direct chat; fails with `FORBIDDEN` for others. A message is deleted at most an hour late; with 0 days at most 10 seconds late. Requires a session.
     async fn set_chat_retention(
         &self,
         ctx: &Context<'_>,

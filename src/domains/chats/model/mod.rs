@@ -53,7 +53,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// Which messages accounts that join a group later can read.
+    /// The messages that an account can read if it joins a group later.
     pub enum ChatHistory {
         /// All messages.
         All = "all",

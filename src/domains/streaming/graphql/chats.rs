@@ -70,7 +70,7 @@ macro_rules! message_event {
                 self.2.id.chat.global().into()
             }
 
-            /// The chat at delivery. Null if the viewer does not have it any more.
+            /// The chat at delivery. Never null.
             async fn chat(&self) -> Option<ChatObject> {
                 self.1.clone().map(ChatObject)
             }
@@ -218,7 +218,7 @@ impl ViewerChatChanged {
         self.1.global().into()
     }
 
-    /// The chat at delivery. Null if the viewer does not have it any more.
+    /// The chat at delivery. Null if it is in no list of the viewer any more: it was declined, or the viewer was removed before it accepted.
     async fn chat(&self) -> Option<ChatObject> {
         self.2.clone().map(ChatObject)
     }

@@ -34,7 +34,7 @@ impl AccountObject {
 /// Data of the viewer's account that only the viewer can see.
 #[Object(name = "Account")]
 impl AccountObject {
-    /// Global id, accepted by `node` for the owner only.
+    /// Global id, accepted by `node` for the owner only. Inputs with a `userId` take the `id` of the `User` instead.
     pub async fn id(&self) -> ID {
         AccountId(self.user.id.0).global().into()
     }
