@@ -1,10 +1,12 @@
 //! Deletion of accounts: once the response has arrived, nobody sees the account or its content; once the journal is drained, nothing
 //! references the account.
 
-use crate::support::{Actor, TestApp, error_codes, findings, references, run_command, user_error_codes, waxwing};
+use crate::support::{Actor, RedisServer, TestApp, error_codes, findings, references, run_command, user_error_codes, waxwing};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use waxwing::app::App;
+use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::error::{Error, Outcome, Refusal};
 use waxwing::base::external_id::ExternalId;
@@ -426,7 +428,7 @@ async fn a_store_with_a_pending_deletion_passes_the_audit() {
 
 #[tokio::test]
 async fn the_command_deletes_an_account_completely() {
-    let redis = crate::support::RedisServer::start();
+    let redis = Arc::new(RedisServer::start());
     let url = redis.url();
     let run = |arguments: &[&str]| run_command(waxwing(arguments).args(["--redis", &url]));
     assert_eq!(run(&["demo"]).0, 0);
@@ -445,6 +447,9 @@ async fn the_command_deletes_an_account_completely() {
     let (code, stdout, stderr) = run(&["admin", "delete-account", "Ada"]);
     assert_eq!((code, stdout), (0, format!("ada ({global}) is deleted.\n")), "{stderr}");
     assert!(stderr.contains("deleting: followers"), "{stderr}");
+    // Workers complete what the members of its groups have to know.
+    let app = TestApp::on_redis(redis.clone(), Clock::manual(Clock::System.now()), Config::default()).await;
+    app.drain_journal().await;
     let (code, stdout, _) = run(&["fsck", "--account", &ada[0]]);
     assert_eq!(code, 0, "{stdout}");
     assert!(stdout.ends_with(" keys read, no references to the account.\n"), "{stdout}");
