@@ -284,10 +284,12 @@ impl ReceivedMail {
 
     /// The decoded part of this type.
     pub fn part(&self, kind: &str) -> String {
-        let (_, rest) =
+        let (before, rest) =
             self.raw.split_once(&format!("Content-Type: {kind}")).unwrap_or_else(|| panic!("no {kind}: {}", self.raw));
+        let boundary = before.rsplit_once("boundary=\"").and_then(|(_, boundary)| boundary.split_once('"')).map_or("", |it| it.0);
         let (head, body) = rest.split_once("\r\n\r\n").expect("a body");
-        let body = body.split("\r\n--").next().unwrap_or_default();
+        // A token may have dashes at the beginning of a line.
+        let body = body.split(&format!("\r\n--{boundary}")).next().unwrap_or_default();
         let text = if head.contains("quoted-printable") { unquote(body) } else { body.to_owned() };
         // In HTML, slashes are escaped.
         text.replace("&#x2f;", "/")
@@ -319,4 +321,12 @@ fn unquote(text: &str) -> String {
         decoded += rest;
     }
     decoded
+}
+
+#[test]
+fn a_line_of_a_part_may_begin_with_dashes() {
+    let part = "Content-Type: text/plain\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\na=3Db=\r\n--c\r\n--x--\r\n";
+    let raw = format!("Content-Type: multipart/alternative;\r\n boundary=\"x\"\r\n\r\n--x\r\n{part}");
+    let mail = ReceivedMail { from: String::new(), to: String::new(), raw, is_encrypted: false };
+    assert_eq!(mail.part("text/plain"), "a=b--c");
 }
