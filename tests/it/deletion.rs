@@ -447,7 +447,7 @@ async fn the_command_deletes_an_account_completely() {
     let (code, stdout, stderr) = run(&["admin", "delete-account", "Ada"]);
     assert_eq!((code, stdout), (0, format!("ada ({global}) is deleted.\n")), "{stderr}");
     assert!(stderr.contains("deleting: followers"), "{stderr}");
-    // Workers complete what the members of its groups have to know.
+    // The workers of a server settle the lists of the other members of its groups.
     let app = TestApp::on_redis(redis.clone(), Clock::manual(Clock::System.now()), Config::default()).await;
     app.drain_journal().await;
     let (code, stdout, _) = run(&["fsck", "--account", &ada[0]]);

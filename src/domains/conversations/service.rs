@@ -50,7 +50,7 @@ pub async fn entries(app: &App, ids: &[ConversationEntryId]) -> Result<Vec<Optio
     store::entries(app.db(), ids).await
 }
 
-/// The ancestors of an entry at the depths `from..to`, from the top; `None` if there is no such entry. One script, whatever the depth.
+/// The ancestors of an entry at the depths `from..to`, from the top; `None` if there is no such entry. One script at any depth.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.

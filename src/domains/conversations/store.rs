@@ -161,7 +161,7 @@ pub(super) fn parse_entry(record: &[u8]) -> Option<StoredEntry> {
     })
 }
 
-/// The ancestors of an entry at the depths `from..to`, from the top; `None` if there is no such entry. One script, whatever the depth.
+/// The ancestors of an entry at the depths `from..to`, from the top; `None` if there is no such entry. One script at any depth.
 pub(super) async fn ancestors(
     db: &Db,
     id: ConversationEntryId,

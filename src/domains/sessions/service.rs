@@ -97,7 +97,7 @@ async fn journal_ends(app: &App, user: UserId, digests: &[String]) -> Result<Sub
 }
 
 /// The digests and ids of an account's listed sessions, newest first; some may have ended. Also deletes the sessions that a new password or a backend
-/// has ended and whose keys still exist, since a process may have died in between. One pipeline if there are none of these.
+/// has ended and whose keys still exist, since a process may have died in between. One pipeline if there is no such session.
 async fn list_settled(app: &App, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
     let (listed, has_ended) = store::list(app.db(), user).await?;
     if has_ended {

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | `home:{id}` | ZSET | status id → itself, `status:reposter` → repost id | 1.1 windows: 1,100 unless configured |
 //! | `timeline:{lid}` | ZSET | the same of a list | the same |
-//! | `feed:{id}` | HASH | `floor seen is`: how the entries are to be read; `late`: number of changes below the floor; `reposts`: set if the feed may have reposts | 5 fields |
+//! | `feed:{id}` | HASH | `floor seen is`: the state of the feed; `late`: number of changes below the floor; `reposts`: set if the feed may have reposts | 5 fields |
 //! | `marked:{id}` | ZSET | source whose statuses are merged when the feed is read → itself | the sources: 10,000 |
 //! | `segments:{id}` | HASH | a cache of merges below the floor: version and bounds → packed ids | 16 fields of 24 KB; 10 min |
 //!

@@ -49,7 +49,7 @@ impl Record {
     }
 }
 
-/// Checks the fields of a chat that retention uses, and that its rows have no holes. `kept` is the maximum number of rows, if it is known.
+/// Checks the fields of a chat that retention uses, and that its rows have no gaps. `kept` is the maximum number of rows, if it is known.
 pub(super) async fn check_chat(
     reader: &AuditReader,
     chat: ChatId,

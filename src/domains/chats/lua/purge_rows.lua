@@ -1,4 +1,4 @@
--- purge_rows.lua - removes what a deleted account leaves in a bucket of rows: its texts, and its id in other rows.
+-- purge_rows.lua - removes the texts of a deleted account from a bucket of rows, and its id from other rows.
 -- KEYS the first ten of chat.lua, all of {c}
 -- ARGV 1 bucket  2 account
 -- Returns number and reactions of texts by others with reactions, and the numbers of deleted texts

@@ -60,7 +60,7 @@ pub struct AncestorsPage {
     pub has_previous: bool,
 }
 
-/// A page of the ancestors of a status: all of them have an entry. One script, whatever the depth, and the cost of [`load_visible`]; no round trip
+/// A page of the ancestors of a status: all of them have an entry. One script at any depth, and the cost of [`load_visible`]; no round trip
 /// for a root.
 ///
 /// # Errors

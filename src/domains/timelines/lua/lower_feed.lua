@@ -11,7 +11,7 @@ if state[3] and ARGV[4] == '0' then return 0 end
 if state[2] == 'dropped' then return 0 end
 local entries = {}
 for i = 5, #ARGV do entries[#entries + 1] = ARGV[i] end
--- A repost that was undone and made again has the later id, in whatever order the two pushes arrive.
+-- A repost that was undone and made again has the later id, regardless of the order of the two pushes.
 if #entries > 0 then redis.call('ZADD', KEYS[1], 'GT', unpack(entries)) end
 local floor, held = tonumber(ARGV[2]), tonumber(state[1] or 0)
 -- During a rebuild, pushes may have cut off entries below the stored floor. Otherwise another pass may have added entries down to a lower floor.

@@ -30,7 +30,7 @@ end
 -- Segments that were merged before do not contain reposts that come below the floor.
 if #entries < #ARGV - 6 then redis.call('HINCRBY', KEYS[3], 'late', 1) end
 if #entries == 0 then return 1 end
--- A repost that was undone and made again has the later id, in whatever order the two pushes arrive.
+-- A repost that was undone and made again has the later id, regardless of the order of the two pushes.
 redis.call('ZADD', KEYS[1], 'GT', unpack(entries))
 if redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[4]) then
   redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -tonumber(ARGV[3]) - 1)
