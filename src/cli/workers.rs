@@ -185,7 +185,7 @@ pub async fn drain(app: &App) -> Result<(), Error> {
 /// Runs an entry until it is complete, has failed, or has used its passes.
 async fn run_entry(app: &App, mut entry: JournalEntry) {
     let passes = async {
-        if journal::move_to_dead_letters(app, &entry).await? {
+        if journal::reject_if_exhausted(app, &entry).await? {
             return Ok(());
         }
         journal::resume(app, &mut entry).await?;

@@ -85,7 +85,7 @@ pub async fn check(
 
 /// Returns the repairs of an entry whose id is invalid or not unique: an edge gets a new id in its `From` set, which is then copied to its `To` set.
 fn repair_entry(set: EdgeSet, key: &str, member: u64) -> Vec<Remedy> {
-    let restamp = (set.side == Side::From).then(|| Remedy::RestampMember { key: key.to_owned(), member });
+    let restamp = (set.side == Side::From).then(|| Remedy::ReplaceScore { key: key.to_owned(), member });
     restamp.into_iter().chain([set.settle(UserId(member))]).collect()
 }
 

@@ -48,8 +48,8 @@ pub enum PubSubMessage {
 
 /// A request to the task that subscribes.
 enum ChannelCommand {
-    Listen(String),
-    Leave(String),
+    Subscribe(String),
+    Unsubscribe(String),
 }
 
 /// Subscribes and unsubscribes. The task ends when the last clone is dropped.
@@ -79,12 +79,12 @@ impl Subscriber {
 
     /// Subscribes to a channel until [`Self::unsubscribe`]. Idempotent.
     pub fn subscribe(&self, channel: String) {
-        let _ = self.0.send(ChannelCommand::Listen(channel));
+        let _ = self.0.send(ChannelCommand::Subscribe(channel));
     }
 
     /// Unsubscribes from a channel.
     pub fn unsubscribe(&self, channel: String) {
-        let _ = self.0.send(ChannelCommand::Leave(channel));
+        let _ = self.0.send(ChannelCommand::Unsubscribe(channel));
     }
 }
 
@@ -158,8 +158,8 @@ impl SubscriberTask {
     /// Adds or removes a channel. A removed channel that is subscribed is added to `abandoned`, with the number of its connection.
     fn handle_command(&mut self, command: ChannelCommand, abandoned: &mut Vec<(String, u64)>) {
         match command {
-            ChannelCommand::Listen(channel) => drop(self.channels.entry(channel).or_default()),
-            ChannelCommand::Leave(channel) => {
+            ChannelCommand::Subscribe(channel) => drop(self.channels.entry(channel).or_default()),
+            ChannelCommand::Unsubscribe(channel) => {
                 if let Some(number) = self.channels.remove(&channel).and_then(|it| it.connection) {
                     abandoned.push((channel, number));
                 }
@@ -225,10 +225,10 @@ impl SubscriberTask {
 
     /// Pings every connection, and drops those that do not reply.
     async fn probe(&mut self) {
-        let patience = self.db.timing().response;
+        let timeout = self.db.timing().response;
         let ping = async |it: &NodeConnection| {
             let mut connection = it.connection.clone();
-            let reply = within(patience, cmd("PING").query_async::<redis::Value>(&mut connection)).await;
+            let reply = within(timeout, cmd("PING").query_async::<redis::Value>(&mut connection)).await;
             (!matches!(reply, Ok(Ok(_)))).then_some(it.number)
         };
         let lost: Vec<u64> = join_all(self.connections.values().map(ping)).await.into_iter().flatten().collect();
@@ -318,7 +318,7 @@ async fn send(connection: &MultiplexedConnection, db: &Db, command: Cmd) -> Resu
             Err(Error::StorageUnavailable)
         }
         Ok(Err(error)) => {
-            tracing::debug!(%error, "a channel could not be subscribed");
+            tracing::debug!(%error, "a node has refused a command for a channel");
             Ok(false)
         }
         Err(_) => Err(Error::StorageUnavailable),

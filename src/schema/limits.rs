@@ -29,7 +29,8 @@ struct ServerLimits {
     fields: usize,
     /// Maximum nesting of fields.
     depth: usize,
-    /// Maximum cost of an operation: the number of fields that its response can have, with every page as long as requested. With the header
+    /// Maximum cost of an operation: approximately the number of fields that its response can have, with every page as long as requested. A field
+    /// with a long text counts as several, a list that is not a connection has its usual number of items, and each filter entry adds 4. With the header
     /// `waxwing-cost: 1`, `extensions.cost` has `charged`, the rate-limit tokens taken for the operation, and `worked`, the measured work in
     /// Redis. Work beyond the cost is charged after the response.
     cost: usize,

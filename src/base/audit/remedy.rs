@@ -1,5 +1,5 @@
-//! Remedies: the repairs that `waxwing fsck --repair` applies to findings. A remedy is correct while servers write: most remedies name the objects to
-//! settle, whose current state is read again. The others compute a value from the current data, or change a key only if it still is as it was found,
+//! Remedies: the repairs that `waxwing fsck --repair` applies to findings. A remedy can be applied while servers write: most remedies name the objects
+//! to settle, and read their current state again. The others compute a value from the current data, or change a key only if it still is as it was found,
 //! or if it cannot be valid.
 
 use crate::base::clock::Millis;
@@ -70,7 +70,7 @@ pub enum Remedy {
         member: u64,
     },
     /// Sets the score of a member of a sorted set to a new id, if the score is no id or not unique.
-    RestampMember {
+    ReplaceScore {
         /// The set.
         key: String,
         /// The member.
@@ -122,7 +122,7 @@ pub enum Remedy {
         stream: String,
     },
     /// Removes a status from a profile whose owner is not its author.
-    Unlist {
+    RemoveFromProfile {
         /// The profile's owner.
         owner: UserId,
         /// The status.
@@ -143,7 +143,7 @@ pub enum Remedy {
         status: StatusId,
     },
     /// Clears the text and the author of a deleted comment.
-    StripComment(CommentId),
+    ClearComment(CommentId),
     /// Adds a session to its account's list.
     ListSession {
         /// The session's digest.
@@ -242,15 +242,16 @@ pub enum Remedy {
     PurgeBookmarks(StatusId),
     /// Deletes the reposts of a deleted status, on both sides.
     PurgeReposts(StatusId),
-    /// Sets a list's owner to the account that has the list, or removes the list from that account if the recorded owner has it.
+    /// Corrects a list that is in the lists of an account that is not the recorded owner. If the recorded owner does not have the list, this account
+    /// becomes the recorded owner; otherwise the list is removed from the lists of this account.
     SettleListOwner {
-        /// The account that has the list.
-        owner: UserId,
+        /// The account that has the list in its lists.
+        holder: UserId,
         /// The recorded owner.
-        named: UserId,
+        recorded_owner: UserId,
         /// The list.
         list: UserListId,
-        /// The owner's lists.
+        /// The lists of `holder`.
         set: String,
         /// The list's record.
         record: String,
@@ -263,7 +264,7 @@ pub enum Remedy {
         list: UserListId,
     },
     /// Deletes the rest of a list whose record is deleted.
-    EndList {
+    PurgeList {
         /// The owner, if known.
         owner: Option<UserId>,
         /// The list.
@@ -304,7 +305,7 @@ pub enum Remedy {
         website: WebsiteId,
     },
     /// Removes a campaign from a listing or a schedule.
-    Delist {
+    RemoveFromListing {
         /// The set.
         key: String,
         /// The member.
@@ -334,7 +335,7 @@ impl Remedy {
             Self::SetField { .. } => "correct a field",
             Self::SetText { .. } => "correct a value",
             Self::RemoveMember { .. } => "remove an invalid member",
-            Self::CorrectScore { .. } | Self::RestampMember { .. } => "correct a score",
+            Self::CorrectScore { .. } | Self::ReplaceScore { .. } => "correct a score",
             Self::ClaimLogin { .. } => "claim a login for its account",
             Self::ClaimEmail { .. } => "claim an address for its account",
             Self::ReleaseEmail { .. } => "release a claim of an address",
@@ -342,40 +343,40 @@ impl Remedy {
             Self::ReleaseExternalId { .. } => "release a claim of an external id",
             Self::Recount { .. } => "correct a count",
             Self::SyncLast { .. } => "correct a log's last entry",
-            Self::Unlist { .. } => "remove another author's status from a profile",
+            Self::RemoveFromProfile { .. } => "remove another author's status from a profile",
             Self::RemoveFromHome { .. } | Self::RemoveFromList { .. } => "remove a deleted status from a feed",
-            Self::StripComment(_) => "clear a deleted comment",
-            Self::ListSession { .. } => "list a session",
-            Self::TrimSessions(_) => "trim a list of sessions",
+            Self::ClearComment(_) => "clear a deleted comment",
+            Self::ListSession { .. } => "add a session to its account's list",
+            Self::TrimSessions(_) => "remove ended sessions, and end those above the limit",
             Self::EndSessions(_) => "end sessions after a change of the password",
             Self::SettleLogin { .. } => "withdraw a claim of a login",
             Self::RepairIdempotencyKeys { .. } => "repair idempotency keys",
-            Self::SettleFollow { .. } => "settle a follow",
-            Self::SettleMute { .. } => "settle a mute",
-            Self::SettleBlock { .. } => "settle a block",
-            Self::SettleFriendship { .. } => "settle a friendship",
+            Self::SettleFollow { .. } => "reconcile a follow",
+            Self::SettleMute { .. } => "reconcile a mute",
+            Self::SettleBlock { .. } => "reconcile a block",
+            Self::SettleFriendship { .. } => "reconcile a friendship",
             Self::EndMutes(_) => "remove ended mutes",
-            Self::SettleMembership { .. } => "settle a list membership",
-            Self::SettleLike { .. } => "settle a like",
-            Self::SettleConversationEntry(_) => "settle an entry of a conversation",
-            Self::SettleBookmark { .. } => "settle a bookmark",
-            Self::SettleRepost { .. } => "settle a repost",
-            Self::SettleStatus { .. } => "settle a status",
+            Self::SettleMembership { .. } => "reconcile a list membership",
+            Self::SettleLike { .. } => "reconcile a like",
+            Self::SettleConversationEntry(_) => "reconcile an entry of a conversation",
+            Self::SettleBookmark { .. } => "reconcile a bookmark",
+            Self::SettleRepost { .. } => "reconcile a repost",
+            Self::SettleStatus { .. } => "reconcile a status",
             Self::PurgeLikes(_) => "remove the likes of a deleted status",
             Self::PurgeBookmarks(_) => "remove the bookmarks of a deleted status",
             Self::PurgeReposts(_) => "remove the reposts of a deleted status",
-            Self::SettleList { .. } | Self::SettleListOwner { .. } => "settle a list",
-            Self::EndList { .. } => "delete the rest of a list",
+            Self::SettleList { .. } | Self::SettleListOwner { .. } => "reconcile a list",
+            Self::PurgeList { .. } => "delete the rest of a list",
             Self::ResetFeed { .. } => "reset a feed",
-            Self::SettleComment { .. } => "settle a comment",
+            Self::SettleComment { .. } => "reconcile a comment",
             Self::RecountVotes(_) => "recount votes",
             Self::AddCommentToOrders(_) => "add a comment to the orders of its thread",
             Self::RebuildThread(_) => "rebuild a thread's counts and orders",
-            Self::PurgeThread(_) => "clear a thread",
-            Self::SettleCampaign { .. } => "settle a campaign",
-            Self::SettleWebsite { .. } => "settle a website",
-            Self::Delist { .. } => "remove a campaign from a listing",
-            Self::SettleChat { .. } => "settle a chat",
+            Self::PurgeThread(_) => "purge a thread",
+            Self::SettleCampaign { .. } => "reconcile a campaign",
+            Self::SettleWebsite { .. } => "reconcile a website",
+            Self::RemoveFromListing { .. } => "remove a campaign from a listing",
+            Self::SettleChat { .. } => "reconcile a chat",
             Self::PurgeAccount(_) => "delete the rest of an account",
         }
     }
@@ -385,8 +386,8 @@ impl Remedy {
     pub const fn stage(&self) -> u8 {
         match self {
             Self::SetExpiry { .. } | Self::DeleteMistyped { .. } | Self::SetField { .. } | Self::SetText { .. } => 1,
-            Self::RemoveMember { .. } | Self::CorrectScore { .. } | Self::RestampMember { .. } | Self::Discard { .. } => 1,
-            Self::Unlist { .. } | Self::StripComment(_) | Self::SettleListOwner { .. } => 1,
+            Self::RemoveMember { .. } | Self::CorrectScore { .. } | Self::ReplaceScore { .. } | Self::Discard { .. } => 1,
+            Self::RemoveFromProfile { .. } | Self::ClearComment(_) | Self::SettleListOwner { .. } => 1,
             // Before an orphaned claim is deleted, so that nobody else can take the login meanwhile.
             Self::ClaimLogin { .. } => 0,
             Self::DeleteOrphan { .. } => 4,

@@ -43,16 +43,16 @@ async fn repair_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::SetText { key, found, value } => db.set_text(key, found, value).await,
         Remedy::RemoveMember { key, member } => db.remove_member(key, member).await,
         Remedy::CorrectScore { key, member } => db.correct_score(key, *member).await,
-        Remedy::RestampMember { key, member } => db.restamp_member(key, *member, app.next_id().await?).await,
+        Remedy::ReplaceScore { key, member } => db.restamp_member(key, *member, app.next_id().await?).await,
         Remedy::Recount { key, field, set } => db.recount(key, field, set).await,
         Remedy::SyncLast { key, stream } => db.sync_last(key, stream).await,
         Remedy::ClaimLogin { user } => users::claim_login(app, *user).await.map(drop),
-        Remedy::Unlist { owner, status } => statuses::unlist(app, *owner, *status).await,
-        Remedy::StripComment(id) => comments::clear_content(app, *id).await,
-        Remedy::SettleListOwner { owner, named, list, set, record } => {
-            // If only `owner` has the list in its set, the record is corrected. Otherwise the list is removed from the set.
-            if lists::is_owned_by(app, *owner, *list).await? && !lists::is_owned_by(app, *named, *list).await? {
-                return db.set_field(record, "uid", Some(&named.0.to_string()), Some(&owner.0.to_string())).await;
+        Remedy::RemoveFromProfile { owner, status } => statuses::remove_from_profile(app, *owner, *status).await,
+        Remedy::ClearComment(id) => comments::clear_content(app, *id).await,
+        Remedy::SettleListOwner { holder, recorded_owner, list, set, record } => {
+            // If only `holder` has the list in its set, the record is corrected. Otherwise the list is removed from the set.
+            if lists::is_owned_by(app, *holder, *list).await? && !lists::is_owned_by(app, *recorded_owner, *list).await? {
+                return db.set_field(record, "uid", Some(&recorded_owner.0.to_string()), Some(&holder.0.to_string())).await;
             }
             db.remove_member(set, list.0.to_string().as_bytes()).await
         }
@@ -94,7 +94,7 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::PurgeBookmarks(status) => purge_marks(app, Mark::Bookmark, *status).await,
         Remedy::PurgeReposts(status) => purge_marks(app, Mark::Repost, *status).await,
         Remedy::SettleList { owner, list } => timelines::restore_list(app, *owner, *list).await,
-        Remedy::EndList { owner, list } => timelines::purge_orphaned_list(app, *owner, *list).await,
+        Remedy::PurgeList { owner, list } => timelines::purge_orphaned_list(app, *owner, *list).await,
         Remedy::ResetFeed { tag } => timelines::reset(app, *tag).await,
         Remedy::SettleComment { author, comment } => comments::settle(app, *author, *comment).await,
         Remedy::RecountVotes(id) => comments::count_votes(app, *id).await,
@@ -104,7 +104,7 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::SettleCampaign { owner: Some(owner), campaign } => ads::settle_owned(app, *owner, *campaign).await,
         Remedy::SettleCampaign { owner: None, campaign } => ads::settle(app, *campaign).await,
         Remedy::SettleWebsite { owner, website } => ads::settle_website(app, *owner, *website).await.map(drop),
-        Remedy::Delist { key, member, campaign } => {
+        Remedy::RemoveFromListing { key, member, campaign } => {
             app.db().remove_member(key, member).await?;
             ads::settle(app, *campaign).await
         }

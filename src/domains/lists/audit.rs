@@ -154,7 +154,7 @@ async fn check_owners(reader: &AuditReader, sets: &[(KeyKind, String)], found: &
 /// The repair of a set whose list has no record, or whose account was deleted.
 fn remedy_for_orphan(set: KeyKind, key: &str, owner: &str) -> Remedy {
     match set {
-        KeyKind::Members(list) => Remedy::EndList { owner: None, list },
+        KeyKind::Members(list) => Remedy::PurgeList { owner: None, list },
         KeyKind::Lists(user) | KeyKind::Memberships(user) => Remedy::PurgeAccount(user),
         KeyKind::Removed(_) | KeyKind::List(_) | KeyKind::DeletedLists(_) | KeyKind::Tags(_) => {
             Remedy::DeleteOrphan { key: key.to_owned(), owners: vec![owner.to_owned()] }
@@ -166,8 +166,8 @@ fn remedy_for_orphan(set: KeyKind, key: &str, owner: &str) -> Remedy {
 fn remedies_for_entry(set: KeyKind, key: &str, member: u64) -> Vec<Remedy> {
     let of_list = |list| Remedy::SettleMembership { list, user: UserId(member) };
     match set {
-        KeyKind::Members(list) => vec![Remedy::RestampMember { key: key.to_owned(), member }, of_list(list)],
-        KeyKind::Removed(list) => vec![Remedy::RestampMember { key: key.to_owned(), member }, of_list(list)],
+        KeyKind::Members(list) => vec![Remedy::ReplaceScore { key: key.to_owned(), member }, of_list(list)],
+        KeyKind::Removed(list) => vec![Remedy::ReplaceScore { key: key.to_owned(), member }, of_list(list)],
         KeyKind::Memberships(user) => vec![Remedy::SettleMembership { list: UserListId(member), user }],
         KeyKind::Lists(_) => vec![Remedy::CorrectScore { key: key.to_owned(), member }],
         KeyKind::List(_) | KeyKind::DeletedLists(_) | KeyKind::Tags(_) => Vec::new(),
@@ -247,11 +247,11 @@ fn check_listed(
         Some(other) if other != owner.0 => {
             let list = UserListId(row.member);
             let (set, record) = (window.key.clone(), keys::list(list));
-            let settle = Remedy::SettleListOwner { owner, named: UserId(other), list, set, record };
+            let settle = Remedy::SettleListOwner { holder: owner, recorded_owner: UserId(other), list, set, record };
             found.add_repairable(&window.key, format!("list {} belongs to {other}", row.member), [settle]);
         }
         None if !reader.is_young(row.member) => {
-            let end = Remedy::EndList { owner: Some(owner), list: UserListId(row.member) };
+            let end = Remedy::PurgeList { owner: Some(owner), list: UserListId(row.member) };
             found.add_repairable(&window.key, format!("there is no list {}", row.member), [end]);
         }
         _ => {}

@@ -29,7 +29,7 @@ pub async fn load_kinds(loaders: &Loaders) -> Result<RelationKinds, Error> {
 
 /// Whether the viewer probably has mutes or blocks, without a round trip: from what the request has loaded, else from a cached account, which may be
 /// out of date. `false` if no account is loaded or cached. For decisions about costs only.
-pub fn may_hide(loaders: &Loaders) -> bool {
+pub fn probably_has_mutes_or_blocks(loaders: &Loaders) -> bool {
     let fetcher = loaders.relationships.fetcher();
     let Some(viewer) = fetcher.viewer else { return false };
     let speculative = || loaders.users.fetcher().get_speculative(viewer).map(|account| RelationKinds::of(&account));
@@ -198,7 +198,8 @@ pub async fn hides_content(loaders: &Loaders, id: UserId) -> Result<bool, Error>
     Ok(policy::hides_content(load_blocks(loaders, id).await?))
 }
 
-/// Returns the relationship of the viewer and an account, for the blocks between them: the default for a viewer without blocks, without a read.
+/// Returns the relationship of the viewer and an account, for the blocks between them: for a viewer without blocks the default, without a read of the
+/// relationship.
 async fn load_blocks(loaders: &Loaders, id: UserId) -> Result<Relationship, Error> {
     if load_kinds(loaders).await?.has_blocks() { loaders.relationships.load(id).await } else { Ok(Relationship::default()) }
 }

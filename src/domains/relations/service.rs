@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 pub use super::access::{
     are_blocked_between, can_read_profile, can_see_detail, find, find_at_equal_cost, find_by_global_id, find_by_login,
-    hides_content, keep_delivered, keep_viewable, load_discovered, load_kinds, load_named, load_relationship, may_hide,
+    hides_content, keep_delivered, keep_viewable, load_discovered, load_kinds, load_named, load_relationship, probably_has_mutes_or_blocks,
     needs_relationships, preload_relationships, relationships,
 };
 pub use super::follows::follows;

@@ -299,7 +299,7 @@ async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut 
 /// The repairs of an entry with an invalid score. The accounts in the set of a status are authoritative for its likes, bookmarks and reposts: a repaired entry
 /// gets a new id there, which the account's side takes over. In a profile and in a set of quotes, the score of a member is the member itself.
 fn remedies_for_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
-    let restamp = Remedy::RestampMember { key: key.to_owned(), member };
+    let restamp = Remedy::ReplaceScore { key: key.to_owned(), member };
     match set {
         Set::OfStatus(kind, status) => vec![restamp, kind.settle(UserId(member), status)],
         Set::OfAccount(kind, user) => vec![kind.settle(user, StatusId(member))],
@@ -323,8 +323,8 @@ async fn check_own(reader: &AuditReader, windows: &[SetWindow<Set>], found: &mut
             }
             match status_records.get(&StatusId(id)) {
                 Some(StatusRecord::By(author)) if *author != owner => {
-                    let unlist = Remedy::Unlist { owner, status: StatusId(id) };
-                    found.add_repairable(&window.key, format!("status {id} is by {}", author.0), [unlist]);
+                    let remedy = Remedy::RemoveFromProfile { owner, status: StatusId(id) };
+                    found.add_repairable(&window.key, format!("status {id} is by {}", author.0), [remedy]);
                 }
                 Some(StatusRecord::Missing) => {
                     let settle = Remedy::SettleStatus { author: owner, status: StatusId(id) };

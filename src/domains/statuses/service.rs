@@ -379,7 +379,7 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn unlist(app: &App, owner: UserId, id: StatusId) -> Result<(), Error> {
+pub async fn remove_from_profile(app: &App, owner: UserId, id: StatusId) -> Result<(), Error> {
     match store::author(app.db(), id).await? {
         Some(author) if author != owner => store::unindex(app.db(), owner, &[id]).await,
         _ => Ok(()),

@@ -46,7 +46,7 @@ async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Erro
         let is_safe = |entry: &JournalEntry| entry.copies.as_ref().is_some_and(|copies| copies.generation == generation);
         let (safe, possibly_lost): (Vec<JournalEntry>, Vec<JournalEntry>) = settled.into_iter().partition(is_safe);
         if !safe.is_empty() {
-            store::retire(app.db(), &safe, before).await?;
+            store::delete_settled(app.db(), &safe, before).await?;
         }
         if !possibly_lost.is_empty() {
             requeued = true;

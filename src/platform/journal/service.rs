@@ -288,7 +288,7 @@ pub async fn fail(app: &App, mut entry: JournalEntry, error: &Error) -> Result<(
         tracing::warn!(error = %reason, entry = entry.id, task = ?entry.task, tries = entry.tries, "settling failed");
         return store::update(app.db(), &entry, app.now() + retry_delay(entry.tries)).await.map(drop);
     }
-    dead_letter(app, &entry, &reason).await
+    move_to_dead_letters(app, &entry, &reason).await
 }
 
 /// Stores the progress of an entry whose work must wait: the entry is claimed again after `delay`. One round trip.
@@ -306,24 +306,24 @@ pub async fn postpone(app: &App, mut entry: JournalEntry, progress: Progress, de
 /// # Errors
 /// `STORAGE_UNAVAILABLE`: the entry is claimed again when its lease expires.
 pub async fn reject(app: &App, entry: &JournalEntry, reason: &str) -> Result<(), Error> {
-    dead_letter(app, entry, reason).await
+    move_to_dead_letters(app, entry, reason).await
 }
 
 /// Moves an entry to the dead letters if it was claimed too often without progress; returns `false` if not.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn move_to_dead_letters(app: &App, entry: &JournalEntry) -> Result<bool, Error> {
+pub async fn reject_if_exhausted(app: &App, entry: &JournalEntry) -> Result<bool, Error> {
     if entry.claims <= MAX_CLAIMS {
         return Ok(false);
     }
-    dead_letter(app, entry, "it was claimed too often without progress").await?;
+    move_to_dead_letters(app, entry, "it was claimed too often without progress").await?;
     Ok(true)
 }
 
-async fn dead_letter(app: &App, entry: &JournalEntry, reason: &str) -> Result<(), Error> {
+async fn move_to_dead_letters(app: &App, entry: &JournalEntry, reason: &str) -> Result<(), Error> {
     tracing::error!(error = reason, entry = entry.id, task = ?entry.task, "an entry was moved to the dead letters: see `waxwing tasks`");
-    if !store::dead_letter(app.db(), entry, reason).await? {
+    if !store::move_to_dead_letters(app.db(), entry, reason).await? {
         // The dead letters are full. The copies were already deleted: write them again together with the entry.
         store::write(app.db(), std::slice::from_ref(entry), app.now() + 60 * LEASE, true).await?;
     }

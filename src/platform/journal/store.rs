@@ -18,19 +18,19 @@ static WRITE_ENTRY: Script = Script::new(include_str!("lua/write_entry.lua"));
 /// [`WRITE_ENTRY`] before a deletion: an entry takes some 200 bytes until it is acknowledged.
 static WRITE_DELETION: Script = Script::allow_oom(include_str!("lua/write_entry.lua"));
 static CLAIM_ENTRIES: Script = Script::allow_oom(include_str!("lua/claim_entries.lua"));
-static MOVE_ENTRY: Script = Script::allow_oom(include_str!("lua/move_entry.lua"));
+static UPDATE_ENTRY: Script = Script::allow_oom(include_str!("lua/update_entry.lua"));
 static WRITE_COPY: Script = Script::new(include_str!("lua/write_copy.lua"));
 static COPY_DELETION: Script = Script::allow_oom(include_str!("lua/write_copy.lua"));
 static SETTLE_ENTRIES: Script = Script::allow_oom(include_str!("lua/settle_entries.lua"));
 static LIST_SETTLED: Script = Script::new(include_str!("lua/list_settled.lua"));
-static RETIRE_ENTRIES: Script = Script::allow_oom(include_str!("lua/retire_entries.lua"));
+static DELETE_SETTLED_ENTRIES: Script = Script::allow_oom(include_str!("lua/delete_settled_entries.lua"));
 static REQUEUE_ENTRY: Script = Script::allow_oom(include_str!("lua/requeue_entry.lua"));
 static RESTORE_ENTRY: Script = Script::allow_oom(include_str!("lua/restore_entry.lua"));
 static ACK_ENTRIES: Script = Script::allow_oom(include_str!("lua/ack_entries.lua"));
 const DEAD_LETTER_PRELUDE: &str = include_str!("lua/dead_letter.lua");
 static DEAD_LETTER_ENTRY: Script = Script::allow_oom_after(DEAD_LETTER_PRELUDE, include_str!("lua/dead_letter_entry.lua"));
 static DEAD_LETTER_MESSAGE: Script = Script::allow_oom_after(DEAD_LETTER_PRELUDE, include_str!("lua/dead_letter_message.lua"));
-static REVIVE_ENTRY: Script = Script::allow_oom(include_str!("lua/revive_entry.lua"));
+static REQUEUE_DEAD_LETTER: Script = Script::allow_oom(include_str!("lua/requeue_dead_letter.lua"));
 
 /// The journal's keys of an entry; on a cluster also the key of the settled entries.
 fn keys_of(entry: &JournalEntry) -> Vec<String> {
@@ -132,7 +132,7 @@ pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, lim
 
 /// Stores the progress of an entry and the end of its lease; `false` if the entry was acknowledged: then it stays acknowledged. One script.
 pub(super) async fn update(db: &Db, entry: &JournalEntry, due: Millis) -> Result<bool, Error> {
-    let call = Call::with_keys(&MOVE_ENTRY, keys_of(entry)).arg(entry.id).arg(entry.record()).arg(due);
+    let call = Call::with_keys(&UPDATE_ENTRY, keys_of(entry)).arg(entry.id).arg(entry.record()).arg(due);
     decode::value(db.call_untracked(vec![call]).await?.pop().unwrap_or_default())
 }
 
@@ -178,11 +178,11 @@ fn read(id: u64, record: &str) -> Option<JournalEntry> {
 }
 
 /// Deletes entries that were settled at `before` or earlier. The copies are deleted first, so that none outlives its entry. Two pipelines.
-pub(super) async fn retire(db: &Db, entries: &[JournalEntry], before: Millis) -> Result<(), Error> {
+pub(super) async fn delete_settled(db: &Db, entries: &[JournalEntry], before: Millis) -> Result<(), Error> {
     remove_copies(db, entries).await?;
     let call = |(shard, entries): (u64, Vec<&JournalEntry>)| {
         let ids: Vec<u64> = entries.iter().map(|entry| entry.id).collect();
-        Call::new(&RETIRE_ENTRIES, [keys::journal(shard), keys::settled(shard)]).arg(before).arg(ids)
+        Call::new(&DELETE_SETTLED_ENTRIES, [keys::journal(shard), keys::settled(shard)]).arg(before).arg(ids)
     };
     db.call_untracked(by_shard(entries).map(call).collect()).await.map(drop)
 }
@@ -240,7 +240,7 @@ pub(super) async fn restore(db: &Db, entries: &[(JournalEntry, Millis)]) -> Resu
 }
 
 /// Moves an entry to the dead letters; `false` if they are full, and the entry stays. One script; on a cluster the copies are deleted first.
-pub(super) async fn dead_letter(db: &Db, entry: &JournalEntry, reason: &str) -> Result<bool, Error> {
+pub(super) async fn move_to_dead_letters(db: &Db, entry: &JournalEntry, reason: &str) -> Result<bool, Error> {
     remove_copies(db, std::slice::from_ref(entry)).await?;
     let (script, max) =
         if entry.task.queue() == Queue::Mail { (&DEAD_LETTER_MESSAGE, MAX_DEAD_MAIL) } else { (&DEAD_LETTER_ENTRY, MAX_DEAD) };
@@ -261,7 +261,7 @@ pub(super) async fn retry_dead_letter(db: &Db, entry: &JournalEntry, due: Millis
         return Ok(false);
     }
     db.call_many(copy_calls(&COPY_DELETION, entry)).await?;
-    db.call(Call::new(&REVIVE_ENTRY, keys).arg(entry.id).arg(entry.record()).arg(due)).await
+    db.call(Call::new(&REQUEUE_DEAD_LETTER, keys).arg(entry.id).arg(entry.record()).arg(due)).await
 }
 
 /// The number of entries in a queue, due or not. One pipeline.

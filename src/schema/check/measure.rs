@@ -1,5 +1,5 @@
 //! Measures a parsed document: its fields with fragments expanded, their nesting, and the cost of its operations. Each fragment is measured once.
-//! The library visits a fragment again at every spread before it applies a limit, so that a few hundred bytes of fragments, each with two spreads,
+//! async-graphql visits a fragment again at every spread before it applies a limit, so that a few hundred bytes of fragments, each with two spreads,
 //! would keep a core busy for hours.
 
 use super::filter;
@@ -8,7 +8,7 @@ use async_graphql::parser::types::{ExecutableDocument, FragmentDefinition, Selec
 use async_graphql::{Name, Pos, Positioned, Variables};
 use std::collections::HashMap;
 
-/// Maximum nesting of selection sets, fragments included: the library's limit, which bounds the stack.
+/// Maximum level of a selection set, fragments included; the set of the operation has level 0. This is async-graphql's limit, which bounds the stack.
 pub(super) const MAX_LEVELS: usize = 32;
 
 /// Counts of a selection set. All counts saturate.
@@ -18,7 +18,8 @@ pub(super) struct Measure {
     pub(super) fields: usize,
     /// Nesting of fields.
     pub(super) depth: usize,
-    /// Cost: fields that the response can have; a field with a long text counts as several.
+    /// Cost: fields that the response can have; a field with a long text, or that reads a list, counts as several, and each filter entry adds
+    /// [`filter::ENTRY_COST`].
     pub(super) cost: usize,
     /// Cost of one day of a report. The enclosing field multiplies it by its argument `days`.
     cost_per_day: usize,

@@ -33,7 +33,7 @@ impl CloseReason {
     /// The token belongs to no live session or is refused as a JWT, or the session or JWT has ended; or the token is a server key.
     pub(super) const FORBIDDEN: Self = Self::new(4403, "Forbidden");
     /// The client requests another sub-protocol.
-    pub(super) const PROTOCOL: Self = Self::new(4406, "Subprotocol not acceptable");
+    pub(super) const UNSUPPORTED_SUBPROTOCOL: Self = Self::new(4406, "Subprotocol not acceptable");
     /// The client has not sent `connection_init` in time.
     pub(super) const INIT_TIMEOUT: Self = Self::new(4408, "Connection initialisation timeout");
     /// The client has sent `connection_init` twice.
@@ -47,9 +47,9 @@ impl CloseReason {
     /// A message is too long.
     pub(super) const TOO_LONG: Self = Self::new(1009, "Message too long");
     /// A text is not in UTF-8.
-    pub(super) const NO_TEXT: Self = Self::new(1007, "Text must be UTF-8");
+    pub(super) const INVALID_UTF8: Self = Self::new(1007, "Text must be UTF-8");
     /// A frame violates RFC 6455.
-    pub(super) const BROKEN: Self = Self::new(1002, "Protocol error");
+    pub(super) const PROTOCOL_ERROR: Self = Self::new(1002, "Protocol error");
     /// The client has not replied to a ping in time.
     pub(super) const NO_PONG: Self = Self::new(1001, "No reply to a ping");
     /// The storage does not respond, so the token cannot be verified. Clients reconnect after this code.

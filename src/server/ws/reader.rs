@@ -259,8 +259,8 @@ impl SocketReader {
         Ok(())
     }
 
-    /// Sends a message that belongs to no operation. Ends the socket when the queue is full: the client has sent more pings than it reads
-    /// pongs.
+    /// Sends a message that belongs to no operation. Ends the socket when the queue is full: the client sends pings faster than it reads
+    /// the pongs.
     fn send(&self, message: Message) -> Result<(), CloseReason> {
         match self.shared.control.try_send(message) {
             Err(TrySendError::Full(_)) => Err(CloseReason::MESSAGES),
@@ -285,9 +285,9 @@ fn end_after_error(error: axum::Error) -> SocketEnd {
     let inner = error.into_inner();
     match inner.downcast_ref::<Error>() {
         Some(Error::Capacity(_)) => SocketEnd::Close(CloseReason::TOO_LONG),
-        Some(Error::Utf8(_)) => SocketEnd::Close(CloseReason::NO_TEXT),
+        Some(Error::Utf8(_)) => SocketEnd::Close(CloseReason::INVALID_UTF8),
         Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => SocketEnd::Disconnected,
-        Some(Error::Protocol(_)) => SocketEnd::Close(CloseReason::BROKEN),
+        Some(Error::Protocol(_)) => SocketEnd::Close(CloseReason::PROTOCOL_ERROR),
         _ => SocketEnd::Disconnected,
     }
 }

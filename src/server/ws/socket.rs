@@ -122,7 +122,7 @@ impl Socket {
                 () = disconnected.cancelled() => SocketEnd::Close(CloseReason::UNREAD),
             }
         } else {
-            SocketEnd::Close(CloseReason::PROTOCOL)
+            SocketEnd::Close(CloseReason::UNSUPPORTED_SUBPROTOCOL)
         };
         // Queued messages are dropped, and no operation begins any more.
         shared.operations.clear();

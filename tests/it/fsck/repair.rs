@@ -258,8 +258,8 @@ const OF_ONE_REMEDY: &[(&[&str], &str)] = &[
     (&["ZADD likers:{$old} $old $bob"], "remove the likes of a deleted status"),
     (&["ZADD bookmarkers:{$old} $old $bob"], "remove the bookmarks of a deleted status"),
     (&["ZADD pins:{$ada} $old $ofbob"], "remove another author's status from a profile"),
-    (&["ZADD lists:{$bob} $list $list"], "settle a list"),
-    (&["HSET list:{$list} uid $bob"], "settle a list"),
+    (&["ZADD lists:{$bob} $list $list"], "reconcile a list"),
+    (&["HSET list:{$list} uid $bob"], "reconcile a list"),
     (
         &["EVAL|local all = redis.call('ZRANGE', KEYS[1], 0, -1) redis.call('ZREM', KEYS[1], all[#all])|1|replies:{$second}:new"],
         "add a comment to the orders of its thread",
@@ -316,7 +316,7 @@ async fn the_command_repairs_and_reports_its_repairs() {
         "found 1 finding: following",
         "found 1 finding: user",
         "did 1 repair: correct a count",
-        "did 1 repair: settle a follow",
+        "did 1 repair: reconcile a follow",
         "left stray: is not a key of Waxwing: another program wrote this key; delete it if no program needs it",
     ] {
         assert!(lines.iter().any(|it| it == line), "{line}: {lines:?}");

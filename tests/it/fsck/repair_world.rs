@@ -123,7 +123,7 @@ async fn a_killed_repair_is_completed_by_the_next_one() {
     command.stdout(Stdio::piped());
     let mut killed = command.spawn().expect("it runs");
     let lines = BufReader::new(killed.stdout.take().expect("a pipe")).lines().map(|line| line.expect("a line"));
-    let repairs = lines.filter(|line| line.starts_with("settle a like")).take(3).count();
+    let repairs = lines.filter(|line| line.starts_with("reconcile a like")).take(3).count();
     killed.kill().expect("a running process");
     killed.wait().expect("it ended");
     assert_eq!(repairs, 3);

@@ -8,7 +8,7 @@ use waxwing::base::server_key::Scope;
 use waxwing::domains::server_keys;
 
 /// An action that one limit charges for, the `n`th one, by Ada (or on her).
-pub(super) async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpResponse {
+pub(super) async fn send_charged_request(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> HttpResponse {
     let (ada, other) = (&people[0], &people[1]);
     let even = n.is_multiple_of(2);
     let request = match limit {
@@ -241,5 +241,5 @@ pub(super) const UNLIMITED: &[&str] = &[
     "revokeSessions",
 ];
 
-/// Number of requests of [`once`] for each limit: at least the number of its actions.
+/// Number of requests of [`send_charged_request`] for each limit: at least the number of its actions.
 pub(super) const KINDS: usize = 16;

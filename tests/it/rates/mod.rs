@@ -9,7 +9,7 @@ mod storage;
 mod work;
 
 use crate::support::{Actor, HttpResponse, TestApp, TestServer, error_codes};
-use actions::{KINDS, UNLIMITED, once};
+use actions::{KINDS, UNLIMITED, send_charged_request};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -94,16 +94,16 @@ async fn every_limit_refuses_at_its_quota_and_accepts_after_a_refill() {
         let app = TestApp::with(limited(&[(limit, full)])).await;
         let people = app.create_users("c", 2).await;
         for n in 0..3 {
-            assert_eq!(refused(&once(&app, limit, &people, n).await, limit), None, "{limit:?} {n}");
+            assert_eq!(refused(&send_charged_request(&app, limit, &people, n).await, limit), None, "{limit:?} {n}");
         }
         for n in 3..6 {
-            assert_eq!(refused(&once(&app, limit, &people, n).await, limit), Some(1_200), "{limit:?} {n}");
+            assert_eq!(refused(&send_charged_request(&app, limit, &people, n).await, limit), Some(1_200), "{limit:?} {n}");
         }
         app.clock.advance(1_199_999);
-        assert_eq!(refused(&once(&app, limit, &people, 6).await, limit), Some(1), "{limit:?}");
+        assert_eq!(refused(&send_charged_request(&app, limit, &people, 6).await, limit), Some(1), "{limit:?}");
         app.clock.advance(1);
-        assert_eq!(refused(&once(&app, limit, &people, 7).await, limit), None, "{limit:?}");
-        assert_eq!(refused(&once(&app, limit, &people, 8).await, limit), Some(1_200), "{limit:?}");
+        assert_eq!(refused(&send_charged_request(&app, limit, &people, 7).await, limit), None, "{limit:?}");
+        assert_eq!(refused(&send_charged_request(&app, limit, &people, 8).await, limit), Some(1_200), "{limit:?}");
         let keys = app.redis.keys();
         let buckets: Vec<&String> = keys.iter().filter(|key| key.ends_with(&format!("}}:{}", limit.name()))).collect();
         // A log-in is charged by its name, and by all names of the account.
@@ -124,8 +124,8 @@ async fn charged_mutations(limit: Limit) -> BTreeSet<String> {
     let people = app.create_users("c", 2).await;
     let mut charged = BTreeSet::new();
     for n in 0..KINDS {
-        assert_eq!(refused(&once(&app, limit, &people, n).await, limit), None, "{limit:?} {n}");
-        let response = once(&app, limit, &people, n).await;
+        assert_eq!(refused(&send_charged_request(&app, limit, &people, n).await, limit), None, "{limit:?} {n}");
+        let response = send_charged_request(&app, limit, &people, n).await;
         assert_eq!(refused(&response, limit), Some(3_600), "{limit:?} {n}");
         charged.extend(response.json()["errors"][0]["path"][0].as_str().map(str::to_owned));
         app.clock.advance(3_600_000);
@@ -148,7 +148,7 @@ async fn every_mutation_is_charged_or_documented_as_free() {
     assert_eq!(
         forgotten.collect::<Vec<_>>(),
         [&""; 0],
-        "add a request to `once` (is KINDS too small?), or the name to UNLIMITED"
+        "add a request to `send_charged_request` (is KINDS too small?), or the name to UNLIMITED"
     );
 }
 
@@ -162,10 +162,10 @@ async fn every_limit_refuses_at_its_default() {
         let people = app.create_users("c", 2).await;
         let quota = limit.default_quota();
         for n in 0..quota.tokens() as usize {
-            assert_eq!(refused(&once(&app, limit, &people, n).await, limit), None, "{limit:?} {n}");
+            assert_eq!(refused(&send_charged_request(&app, limit, &people, n).await, limit), None, "{limit:?} {n}");
         }
         let wait = quota.time_for(1).div_ceil(1_000);
-        assert_eq!(refused(&once(&app, limit, &people, 0).await, limit), Some(wait), "{limit:?}");
+        assert_eq!(refused(&send_charged_request(&app, limit, &people, 0).await, limit), Some(wait), "{limit:?}");
     }
 }
 
@@ -196,7 +196,7 @@ async fn limits_apply_to_each_client_separately() {
     let others = [people[1].clone(), people[0].clone()];
     for limit in limits {
         for (whose, expected) in [(&people, None), (&people, Some(3_600)), (&others.to_vec(), None)] {
-            assert_eq!(refused(&once(&app, limit, whose, 0).await, limit), expected, "{limit:?}");
+            assert_eq!(refused(&send_charged_request(&app, limit, whose, 0).await, limit), expected, "{limit:?}");
         }
     }
 }
@@ -262,14 +262,14 @@ async fn servers_over_one_redis_share_every_bucket() {
     let mut posts = Vec::new();
     for n in 0..14 {
         let server = if n % 2 == 0 { &app } else { &other };
-        posts.push(refused(&once(server, Limit::Posts, &people, n).await, Limit::Posts).is_none());
+        posts.push(refused(&send_charged_request(server, Limit::Posts, &people, n).await, Limit::Posts).is_none());
     }
     assert_eq!(posts, [[true; 10].as_slice(), &[false; 4]].concat());
     for (n, server) in [&app, &other, &app, &other].into_iter().enumerate() {
-        assert_eq!(refused(&once(server, Limit::LogIns, &people, n).await, Limit::LogIns), None);
+        assert_eq!(refused(&send_charged_request(server, Limit::LogIns, &people, n).await, Limit::LogIns), None);
     }
     for server in [&app, &other] {
-        assert_eq!(refused(&once(server, Limit::LogIns, &people, 0).await, Limit::LogIns), Some(900));
+        assert_eq!(refused(&send_charged_request(server, Limit::LogIns, &people, 0).await, Limit::LogIns), Some(900));
     }
 }
 

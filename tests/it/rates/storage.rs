@@ -1,6 +1,6 @@
 //! Limits and the storage: Redis unavailable, a cluster, and the audit.
 
-use super::actions::{once, server_key};
+use super::actions::{send_charged_request, server_key};
 use super::{default_config, is_of_requests, limited, log_in, post_query, post_query_as, refused, sign_up};
 use crate::support::{
     Cluster, HttpResponse, LONG_TIMEOUTS, RedisServer, START, SingleServerReason, TestApp, TestServer, error_codes, waxwing,
@@ -51,12 +51,12 @@ async fn without_writes_reads_run_and_charged_mutations_fail() {
             }
         }
         for limit in Limit::ALL.into_iter().filter(|limit| !is_of_requests(*limit)) {
-            let response = once(&app, limit, &people, 0).await;
+            let response = send_charged_request(&app, limit, &people, 0).await;
             assert_eq!(error_codes(&response.json()), ["STORAGE_UNAVAILABLE"], "{begin:?} {limit:?}: {response:?}");
         }
         app.redis.run::<()>(end);
         for limit in Limit::ALL {
-            assert_eq!(refused(&once(&app, limit, &people, 0).await, limit), None, "{begin:?} {limit:?}");
+            assert_eq!(refused(&send_charged_request(&app, limit, &people, 0).await, limit), None, "{begin:?} {limit:?}");
         }
     }
 }
@@ -78,9 +78,9 @@ async fn log_ins_fail_while_they_cannot_be_counted() {
 async fn an_exhausted_limit_is_reported_while_writes_are_refused() {
     let app = TestApp::with_default_timeouts(limited(&[(Limit::Posts, "1/1h")])).await;
     let people = app.create_users("c", 2).await;
-    assert_eq!(refused(&once(&app, Limit::Posts, &people, 0).await, Limit::Posts), None);
+    assert_eq!(refused(&send_charged_request(&app, Limit::Posts, &people, 0).await, Limit::Posts), None);
     app.redis.run::<()>(REFUSING[0].0);
-    assert_eq!(refused(&once(&app, Limit::Posts, &people, 1).await, Limit::Posts), Some(3_600));
+    assert_eq!(refused(&send_charged_request(&app, Limit::Posts, &people, 1).await, Limit::Posts), Some(3_600));
 }
 
 #[tokio::test]
@@ -181,7 +181,7 @@ async fn flushed_scripts_charge_once() {
     let people = app.create_users("c", 2).await;
     for n in 0..7 {
         app.redis.run::<()>(&["SCRIPT", "FLUSH"]);
-        assert_eq!(refused(&once(&app, Limit::Posts, &people, n).await, Limit::Posts).is_none(), n < 5);
+        assert_eq!(refused(&send_charged_request(&app, Limit::Posts, &people, n).await, Limit::Posts).is_none(), n < 5);
     }
 }
 
@@ -268,7 +268,7 @@ async fn the_audit_recognizes_every_bucket() {
     .await;
     let people = app.create_users("c", 2).await;
     for limit in Limit::ALL {
-        once(&app, limit, &people, 0).await;
+        send_charged_request(&app, limit, &people, 0).await;
     }
     app.drain().await;
     let kinds: BTreeSet<String> =

@@ -44,7 +44,7 @@ async fn check_offers(reader: &AuditReader, key: &str, listing: &Listing, found:
             .query(campaigns.iter().copied(), |id| cmd("ZSCORE").arg(keys::campaign_listings(id)).arg(&text).take())
             .await?;
         for id in campaigns.iter().filter(|id| recorded.read::<Option<f64>>(*id).flatten().is_none()) {
-            let delist = Remedy::Delist { key: key.to_owned(), member: to_member(*id).to_vec(), campaign: *id };
+            let delist = Remedy::RemoveFromListing { key: key.to_owned(), member: to_member(*id).to_vec(), campaign: *id };
             found.add_repairable(key, format!("campaign {} is in it but has no record of it", id.0), [delist]);
         }
         if members.len() < PAGE {
@@ -69,10 +69,10 @@ async fn check_schedule(reader: &AuditReader, key: &str, n: u64, found: &mut Fin
         for id in campaigns {
             let exists = existing_campaigns.read::<u64>(&id) == Some(1);
             if !exists && !reader.is_young(id.0) {
-                let delist = Remedy::Delist { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
+                let delist = Remedy::RemoveFromListing { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
                 found.add_repairable(key, format!("there is no campaign {}", id.0), [delist]);
             } else if exists && schedule_partition(id) != n {
-                let delist = Remedy::Delist { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
+                let delist = Remedy::RemoveFromListing { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
                 found.add_repairable(key, format!("campaign {} belongs to another partition", id.0), [delist]);
             }
         }

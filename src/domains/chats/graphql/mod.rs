@@ -77,8 +77,8 @@ object! {
         Box::pin(find_account(request(ctx)?, self.0.peer_id())).await
     }
 
-    /// Number of days after which a message that all members have seen is deleted: 0 to 365. The setting of the chat, or else that of the server. Null if
-    /// messages are not deleted by age.
+    /// Number of days for which a message is kept after all members have seen it: 0 to 365. The setting of the chat, or else that of the server. Null if
+    /// seen messages are not deleted after a time.
     async fn days_after_seen(&self, ctx: &Context<'_>) -> Result<Option<u64>> {
         Ok(self.0.days.or(request(ctx)?.app.config().messages_days_after_seen))
     }

@@ -128,7 +128,7 @@ struct RenameChatInput {
 struct SetChatRetentionInput {
     /// Id of a direct chat of the viewer, or of a group that the viewer owns.
     chat_id: ID,
-    /// Number of days after which a message that all members have seen is deleted: 0 to 365. Null: the server's setting applies.
+    /// Number of days for which a message is kept after all members have seen it: 0 to 365. Null: the server's setting applies.
     days_after_seen: Option<i32>,
 }
 

@@ -1,6 +1,6 @@
 //! Reconciles the chat lists of members with a chat.
 
-use super::super::model::MemberState::Request;
+use super::super::model::MemberState::{Active, Request};
 use super::super::model::{BUCKET, ChatKind, Member, MemberState};
 use super::super::store::lists::{self, ChatListUpdate, SettleResult};
 use super::super::store::writers::AuthorRange;
@@ -32,8 +32,8 @@ const ENDED: u64 = u32::MAX as u64;
 const BUCKETS: u64 = 8;
 
 /// Settles the lists of the members in `states` and publishes the change. The lists of the other members of a group are settled by a worker, unless
-/// they agree with the chat already. The request is charged for that work. A pipeline on the lists' tags; for a direct chat a read of the blocks, for a group
-/// those of the members, and a read of whether the group has ended.
+/// they agree with the chat already. The request is charged for that work. One pipeline on the hash tags of the members; for a direct chat
+/// also a read of the blocks; for a group also reads of the blocks of the members, and a read of whether the group has ended.
 /// The rows of the chat and `events` are published after the response.
 ///
 /// # Errors
@@ -85,7 +85,7 @@ pub(super) async fn settle_lists(app: &App, chat: ChatId, states: &ChatSnapshot,
     let settled = lists::settle_and_schedule(app.db(), &updates, app.now(), Some((chat, &states.retention))).await?;
     for (update, result) in updates.iter().zip(settled) {
         match result {
-            SettleResult::NoAccount if update.state != 'G' => rest.push(Task::ChatMember { chat, user: update.user }),
+            SettleResult::NoAccount if update.state != lists::NO_MEMBER => rest.push(Task::ChatMember { chat, user: update.user }),
             SettleResult::NoAccount => {}
             SettleResult::RetryNeeded => rest.push(Task::ChatMember { chat, user: update.user }),
             SettleResult::Settled(over) => {
@@ -101,7 +101,7 @@ pub(super) async fn settle_lists(app: &App, chat: ChatId, states: &ChatSnapshot,
 /// If a group has ended since its states were read, removes the group from the lists of these members, and from the schedules: the process that ended the
 /// group may not have read these members. A read for a group.
 async fn settle_ended(app: &App, chat: ChatId, kind: ChatKind, updates: &[ChatListUpdate]) -> Result<(), Error> {
-    let shown = updates.iter().filter(|update| matches!(update.state, 'A' | 'R'));
+    let shown = updates.iter().filter(|update| [Active, Request].map(MemberState::letter).contains(&update.state));
     let removals: Vec<ChatListUpdate> = shown.map(|update| ChatListUpdate::removed(update.user, chat, ENDED, false)).collect();
     // A direct chat ends with its accounts, which have no lists any more.
     if kind == ChatKind::Group && store::writers::has_ended(app.db(), chat).await? {
@@ -120,8 +120,8 @@ struct HiddenTexts {
     declining: Vec<UserId>,
     /// The newest rows: id of the step, number and author. Empty if the two rows in the record of the chat suffice.
     rows: Vec<(u64, u64, u64)>,
-    /// Whether nothing of a direct chat is unread: a block exists, or the other account was deleted.
-    is_blocked: bool,
+    /// Whether no text of a direct chat counts as unread, because a block exists or the other account was deleted.
+    has_no_unread: bool,
 }
 
 impl HiddenTexts {
@@ -154,13 +154,13 @@ impl HiddenTexts {
 
 /// Loads whether a block hides the texts of a direct chat. A read of the blocks.
 async fn load_hidden_direct(app: &App, states: &ChatSnapshot) -> Result<HiddenTexts, Error> {
-    let [a, b] = states.pair[..] else { return Ok(HiddenTexts { is_blocked: true, ..HiddenTexts::default() }) };
+    let [a, b] = states.pair[..] else { return Ok(HiddenTexts { has_no_unread: true, ..HiddenTexts::default() }) };
     let blocks = relations::block_state(app, a, b).await?;
     let has_request =
         |user: &UserId| states.members.iter().any(|it| it.user == *user && it.member.is_some_and(|it| it.state == Request));
     let declining = [(a, blocks.blocks), (b, blocks.is_blocked)].into_iter();
     let declining = declining.filter(|(user, is_blocker)| *is_blocker && has_request(user));
-    Ok(HiddenTexts { declining: declining.map(|(user, _)| user).collect(), is_blocked: blocks.any(), ..HiddenTexts::default() })
+    Ok(HiddenTexts { declining: declining.map(|(user, _)| user).collect(), has_no_unread: blocks.any(), ..HiddenTexts::default() })
 }
 
 /// Loads the texts that blocks hide in a group. A batch of accounts; for members with blocks three pipelines more, and a script if the newest rows are hidden.
@@ -219,16 +219,16 @@ fn list_update(
     counts_as_activity: bool,
 ) -> ChatListUpdate {
     let MemberSnapshot { user, member, texts_above, .. } = *snapshot;
-    let is_named = states.kind == ChatKind::Group || states.pair.contains(&user);
-    let removal = ChatListUpdate::removed(user, chat, states.version, is_named);
+    let is_in_record = states.kind == ChatKind::Group || states.pair.contains(&user);
+    let removal = ChatListUpdate::removed(user, chat, states.version, is_in_record);
     let Some(member) = member.filter(|member| member.state.is_shown()) else {
-        return ChatListUpdate { state: member.map_or('G', |member| member.state.letter()), ..removal };
+        return ChatListUpdate { state: member.map_or(lists::NO_MEMBER, |member| member.state.letter()), ..removal };
     };
     let unread = texts_above.saturating_sub(hidden.by_member.get(&user).map_or(0, |(_, count)| *count));
     let entry = ChatListUpdate {
         state: member.state.letter(),
         activity: member.placed_id.max(chat.0),
-        is_unread: unread > 0 && !hidden.is_blocked,
+        is_unread: unread > 0 && !hidden.has_no_unread,
         cleared: member.cleared_activity,
         ..removal
     };

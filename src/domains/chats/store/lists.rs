@@ -23,6 +23,9 @@ static SET_SETTINGS: Script = Script::new(include_str!("../lua/set_settings.lua"
 /// Maximum number of ended mutes that one count reads: all mutes of an account. They are removed after the count.
 const ENDED_MUTES: usize = MAX_CHATS;
 
+/// The letter of an account that is no member.
+pub(in super::super) const NO_MEMBER: char = 'G';
+
 /// The state of a chat that is written to the chat lists of one account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct ChatListUpdate {
@@ -32,7 +35,7 @@ pub(in super::super) struct ChatListUpdate {
     pub(in super::super) chat: ChatId,
     /// The version of the chat.
     pub(in super::super) version: u64,
-    /// The letter of the member's state; `G` without one.
+    /// The letter of the member's state; [`NO_MEMBER`] without one.
     pub(in super::super) state: char,
     /// Activity of joining or of starting the chat. Ignored if the stored activity is later.
     pub(in super::super) activity: u64,
@@ -48,16 +51,29 @@ pub(in super::super) struct ChatListUpdate {
     pub(in super::super) others_text: u64,
     /// The account's newest text.
     pub(in super::super) own_text: u64,
-    /// Whether the stored chat contains the account's id although the account is no member.
-    pub(in super::super) is_named: bool,
+    /// Whether the record of the chat contains the account's id, although the account is no member.
+    pub(in super::super) is_in_record: bool,
 }
 
 impl ChatListUpdate {
     /// The update for an account that is no member.
-    pub(in super::super) const fn removed(user: UserId, chat: ChatId, version: u64, is_named: bool) -> Self {
+    pub(in super::super) const fn removed(user: UserId, chat: ChatId, version: u64, is_in_record: bool) -> Self {
         let (activity, visible, considered, cleared, others_text, own_text) = (0, 0, (0, 0), 0, 0, 0);
-        let (state, is_unread) = ('G', false);
-        Self { user, chat, version, state, activity, visible, considered, is_unread, cleared, others_text, own_text, is_named }
+        let (state, is_unread) = (NO_MEMBER, false);
+        Self {
+            user,
+            chat,
+            version,
+            state,
+            activity,
+            visible,
+            considered,
+            is_unread,
+            cleared,
+            others_text,
+            own_text,
+            is_in_record,
+        }
     }
 }
 
@@ -103,7 +119,7 @@ pub(in super::super) async fn settle_and_schedule(
             .arg(update.own_text)
             .arg(now)
             .arg(MAX_REQUESTS)
-            .arg(u8::from(update.is_named))
+            .arg(u8::from(update.is_in_record))
             .arg(update.visible)
             .arg(update.considered.0)
             .arg(update.considered.1)

@@ -103,7 +103,7 @@ fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings)
     let author = text(4).as_deref().and_then(audit::id).map(UserId);
     let is_deleted = bytes(2).is_some();
     match (is_deleted, author.is_some() && bytes(1).is_some()) {
-        (true, true) => found.add_repairable(&key, "is deleted, but has a text or an author", [Remedy::StripComment(id)]),
+        (true, true) => found.add_repairable(&key, "is deleted, but has a text or an author", [Remedy::ClearComment(id)]),
         (false, false) => found.add(&key, "has no author or no message"),
         _ => {}
     }

@@ -114,7 +114,7 @@ pub struct StatusMutation;
 
 #[Object]
 impl StatusMutation {
-    /// Posts a status. On return it is in the viewer's timelines and in the home timelines of the first 1,000 followers; other followers receive it
+    /// Posts a status. On return it is in the viewer's timelines and in the home timelines of the newest 1,000 followers; other followers receive it
     /// within seconds. Requires a session.
     async fn post_status(
         &self,

@@ -1,5 +1,5 @@
 //! The fan-out mode of an author: statuses are pushed to the followers' homes, or, from a number of followers on (`--star-followers`), merged
-//! when homes are read. A switch of the mode is a pass over all followers.
+//! when homes are read. A switch of the mode visits all followers, and all lists that the author is on, in passes of a thousand.
 //!
 //! Whether an author's mode must be switched is checked with every status and every follow, after an import, and for all authors when a process starts
 //! with another `--star-followers` than the one in the store.
@@ -171,7 +171,7 @@ async fn return_to_pushing(app: &App, author: UserId, feeds: &[Feed]) -> Result<
             if marked.is_empty() {
                 break;
             }
-            marked = push_down_to_floors(app, author, &marked).await?;
+            marked = push_missing_statuses(app, author, &marked).await?;
         }
         if !marked.is_empty() {
             return Err(Error::internal(anyhow::anyhow!(
@@ -182,8 +182,9 @@ async fn return_to_pushing(app: &App, author: UserId, feeds: &[Feed]) -> Result<
     Ok(())
 }
 
-/// Makes one attempt of [`return_to_pushing`]. Returns the feeds whose floor was lowered meanwhile.
-async fn push_down_to_floors(app: &App, author: UserId, feeds: &[Feed]) -> Result<Vec<Feed>, Error> {
+/// Pushes the statuses that feeds lack, down to the floor of each feed, and removes the marks, once. Returns the feeds whose floor was lowered
+/// meanwhile: they must be tried again.
+async fn push_missing_statuses(app: &App, author: UserId, feeds: &[Feed]) -> Result<Vec<Feed>, Error> {
     let states = store::states(app.db(), feeds).await?;
     let floors: Vec<(Feed, u64)> = feeds.iter().zip(&states).map(|(feed, state)| (*feed, state.complete_from())).collect();
     let lowest = floors.iter().map(|(_, floor)| *floor).min().unwrap_or(0);

@@ -235,11 +235,11 @@ impl PageSource for FeedListing<'_> {
     /// As many spare rows as requested rows for a viewer who is known to have mutes or blocks: one read fills a page while less than half of the entries
     /// are dropped.
     fn spare_rows(&self, needed: usize) -> usize {
-        if relations::may_hide(self.loaders) { needed.max(MIN_SPARE) } else { 0 }
+        if relations::probably_has_mutes_or_blocks(self.loaders) { needed.max(MIN_SPARE) } else { 0 }
     }
 
     fn drops_rows(&self) -> bool {
-        relations::may_hide(self.loaders)
+        relations::probably_has_mutes_or_blocks(self.loaders)
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<FeedEntry>>, Error> {

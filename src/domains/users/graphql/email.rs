@@ -73,7 +73,7 @@ pub struct EmailMutation;
 
 #[Object]
 impl EmailMutation {
-    /// Requests another mail address for the viewer's account, or removes its addresses. A link is sent to the new address, which is pending until
+    /// Requests a change of the viewer's mail address, or removes the addresses of the account. A link is sent to the new address, which is pending until
     /// `confirmEmail` confirms it; until then the confirmed address stays valid. An email about the request is sent to the confirmed address. A request for the
     /// confirmed address drops the pending one. Whether another account has the address does not change the response. A wrong password is counted as a failed
     /// log-in. Fails with `FORBIDDEN` if the account has no password. Requires a session.

@@ -1,4 +1,4 @@
--- retire_entries.lua - deletes settled entries, unless they were requeued since.
+-- delete_settled_entries.lua - deletes settled entries, unless they were requeued since.
 -- KEYS 1 journal:{n}  2 settled:{n}
 -- ARGV 1 settled at this time or before, ms  2… entry ids
 -- Returns the number of deleted entries

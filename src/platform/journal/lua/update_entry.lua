@@ -1,4 +1,4 @@
--- move_entry.lua - stores the progress of an entry and the end of its lease, unless it was acknowledged.
+-- update_entry.lua - stores the progress of an entry and the end of its lease, unless it was acknowledged.
 -- KEYS 1 journal:{n}  2 due:{n}:queue  3 settled:{n}, on a cluster
 -- ARGV 1 entry id  2 record  3 end of its lease, ms
 -- Returns 1 | 0 it was acknowledged

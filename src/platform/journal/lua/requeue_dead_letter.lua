@@ -1,4 +1,4 @@
--- revive_entry.lua - requeues a dead letter.
+-- requeue_dead_letter.lua - requeues a dead letter.
 -- KEYS 1 journal:{n}  2 due:{n}:queue  3 dead:{n} or dead:{n}:mail
 -- ARGV 1 entry id  2 record  3 end of its lease, ms
 -- Returns 1 | 0 no such dead letter
