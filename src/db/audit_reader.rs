@@ -229,10 +229,42 @@ pub type EntryRepair<T> = fn(T, &str, u64) -> Vec<Remedy>;
 
 /// A scan over many sorted sets whose members and scores are ids.
 pub struct SetScan<T> {
-    open: Vec<(T, String, u64)>,
+    open: Vec<OpenSet<T>>,
     repair: EntryRepair<T>,
     /// Whether a member that is no id is checked by the caller.
     is_other: fn(&str) -> bool,
+}
+
+/// The position of a scan in one set.
+struct OpenSet<T> {
+    set: T,
+    key: String,
+    /// The next window has the members with a higher score, without those of `seen`.
+    above: u64,
+    /// The members with a score above `above` that were in earlier windows.
+    seen: Vec<Vec<u8>>,
+    /// The position of the last row; 0 before the first row.
+    position: u64,
+}
+
+impl<T> OpenSet<T> {
+    /// The command that reads the next window: `limit` members, and those of `seen` again.
+    fn command(&self, limit: usize) -> Cmd {
+        let limit = limit + self.seen.len();
+        ranges::command(&self.key, &Window { below: u64::MAX, above: self.above, newest_first: false, limit })
+    }
+
+    /// Advances past the window whose members [`Self::command`] with this `limit` has read. Returns those that were in no earlier window.
+    fn advance(&mut self, members: Vec<ScoredMember>, limit: usize) -> Vec<ScoredMember> {
+        let is_last = members.len() < limit + self.seen.len();
+        // The next window begins with the last score, which members beyond this window may have, too. A score between two ids is reported, and must
+        // not stop the scan.
+        let before = |(_, score): &ScoredMember| (score.ceil() as u64).saturating_sub(1);
+        self.above = members.last().filter(|_| !is_last).map_or(u64::MAX, before);
+        let edge = members.iter().filter(|(_, score)| *score > self.above as f64).map(|(member, _)| member.clone()).collect();
+        let seen: Vec<Vec<u8>> = std::mem::replace(&mut self.seen, edge);
+        members.into_iter().filter(|(member, _)| !seen.contains(member)).collect()
+    }
 }
 
 /// A window of one set.
@@ -269,7 +301,8 @@ impl<T: Copy> SetScan<T> {
             let remedies = members.iter().flat_map(|member| repair_entry(*set, key, member, repair));
             found.add_repairable_with(key, "has scores that are not ids", format!("{count} of them are 0 or less"), remedies);
         }
-        Ok(Self { open: sets.into_iter().map(|(set, key)| (set, key, 0)).collect(), repair, is_other: |_| false })
+        let open = |(set, key)| OpenSet { set, key, above: 0, seen: Vec::new(), position: 0 };
+        Ok(Self { open: sets.into_iter().map(open).collect(), repair, is_other: |_| false })
     }
 
     /// Leaves members that are no ids to the caller.
@@ -283,18 +316,15 @@ impl<T: Copy> SetScan<T> {
     /// # Errors
     /// As [`Db::read_many`].
     pub async fn next(&mut self, reader: &AuditReader, found: &mut Findings) -> Result<Vec<SetWindow<T>>, Error> {
-        self.open.retain(|(_, key, above)| *above < source::MAX && !found.is_full(key));
+        self.open.retain(|open| open.above < source::MAX && !found.is_full(&open.key));
         let limit = (MAX_BUFFERED / self.open.len().max(1)).max(20);
-        let window = |above| Window { below: u64::MAX, above, newest_first: false, limit };
-        let commands = self.open.iter().map(|(_, key, above)| ranges::command(key, &window(*above))).collect();
+        let commands = self.open.iter().map(|open| open.command(limit)).collect();
         let mut windows = Vec::with_capacity(self.open.len());
-        for ((set, key, above), reply) in self.open.iter_mut().zip(reader.db.read_lenient(commands).await?) {
-            let pairs: Vec<ScoredMember> = read(&reply).unwrap_or_default();
-            // A score between two ids is reported, and must not stop the scan.
-            let last = pairs.last().map_or(u64::MAX, |(_, score)| (*score as u64).max(above.saturating_add(1)));
-            *above = if pairs.len() < limit { u64::MAX } else { last };
-            let (others, pairs) = split_others(pairs, self.is_other);
-            windows.push(SetWindow { set: *set, rows: rows(*set, key, &pairs, self.repair, found), others, key: key.clone() });
+        for (open, reply) in self.open.iter_mut().zip(reader.db.read_lenient(commands).await?) {
+            let unread = open.advance(read(&reply).unwrap_or_default(), limit);
+            let (others, pairs) = split_others(unread, self.is_other);
+            let rows = rows(open, &pairs, self.repair, found);
+            windows.push(SetWindow { set: open.set, key: open.key.clone(), rows, others });
         }
         Ok(windows)
     }
@@ -315,7 +345,9 @@ fn split_others(pairs: Vec<ScoredMember>, is_other: fn(&str) -> bool) -> (Vec<(S
     (others, rest)
 }
 
-fn rows<T: Copy>(set: T, key: &str, pairs: &[ScoredMember], repair: EntryRepair<T>, found: &mut Findings) -> Vec<Row> {
+/// The rows of a window. Reports members and scores that are not ids, and rows with the score of the row before.
+fn rows<T: Copy>(open: &mut OpenSet<T>, pairs: &[ScoredMember], repair: EntryRepair<T>, found: &mut Findings) -> Vec<Row> {
+    let (set, key) = (open.set, open.key.as_str());
     let mut rows: Vec<Row> = Vec::with_capacity(pairs.len());
     for (bytes, score) in pairs {
         let text = lossy(bytes);
@@ -329,9 +361,10 @@ fn rows<T: Copy>(set: T, key: &str, pairs: &[ScoredMember], repair: EntryRepair<
             );
             continue;
         };
-        if rows.last().is_some_and(|row| row.position == position) {
+        if open.position == position {
             found.add_repairable(key, format!("two entries have the position {position}"), repair(set, key, member));
         }
+        open.position = position;
         rows.push(Row { member, position });
     }
     rows

@@ -7,6 +7,7 @@ mod repair;
 mod repair_world;
 mod chats;
 mod tags;
+mod windows;
 
 use crate::support::{Actor, Cluster, LONG_TIMEOUTS, START, TestApp, TestServer, waxwing};
 use serde_json::json;
