@@ -68,7 +68,7 @@ pub(super) fn campaign(id: CampaignId) -> String {
     format!("campaign:{{{}}}", id.0)
 }
 
-/// STRING, the token of a freeze: while it exists, the campaign's pool grants nothing. Time to live: two seconds.
+/// STRING, the token of a freeze: while it exists, the campaign's pool grants nothing. Time to live: [`super::model::FREEZE_TTL`].
 pub(super) fn freeze(id: CampaignId) -> String {
     format!("frozen:{{{}}}", id.0)
 }
@@ -207,6 +207,7 @@ pub(super) enum KeyKind {
     Websites(UserId),
     Suspensions(UserId),
     Campaign(CampaignId),
+    Freeze(CampaignId),
     Keywords(CampaignId),
     Ads(CampaignId),
     Ad(AdId),
@@ -232,7 +233,7 @@ pub(super) enum KeyKind {
     Signing,
 }
 
-/// Parses a key; `None` for a key of another domain, an invalid key, and a [`freeze`], which expires within seconds.
+/// Parses a key; `None` for a key of another domain, and for an invalid key.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     if key == SIGNING {
         return Some(KeyKind::Signing);
@@ -256,6 +257,7 @@ fn parse_whole(kind: &str, tag: &str) -> Option<KeyKind> {
         "websites" => user().map(KeyKind::Websites),
         "standing" => user().map(KeyKind::Suspensions),
         "campaign" => campaign().map(KeyKind::Campaign),
+        "frozen" => campaign().map(KeyKind::Freeze),
         "keywords" => campaign().map(KeyKind::Keywords),
         "ads" => campaign().map(KeyKind::Ads),
         "listed" => campaign().map(KeyKind::CampaignListings),

@@ -114,6 +114,8 @@ const CASES: &[(&[&str], &[&str])] = &[
     (&["ZADD rank:{$c.0}:square 7 $ad"], &["campaign:{$c}: rank:{$c.0}:square: does not rank the ads of its slot"]),
     (&["HSET share:{$c.5} v 1"], &["share:{$c.5}: its campaign has no such share"]),
     (&["HSET share:{$old.0} v 1"], &["share:{$old.0}: there is no such campaign"]),
+    (&["HSET share:{$old.0} v 1 g 5"], &["share:{$old.0}: there is no such campaign"]),
+    (&["SET frozen:{$c} 5"], &["frozen:{$c}: has no time to live"]),
     (&["ZADD keywords:{$old} 1 x"], &["keywords:{$old}: there is no such campaign"]),
     (&["PERSIST tally:{$c.0}:$day"], &["tally:{$c.0}:$day: has no time to live"]),
     (&["EXPIRE campaign:{$c} 1000"], &["campaign:{$c}: should have no time to live"]),

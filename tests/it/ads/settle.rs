@@ -357,7 +357,7 @@ async fn replaced_keywords_leave_no_listings() {
     assert_eq!(findings(&app.app).await, [""; 0]);
 }
 
-/// A process writes the copy of a campaign that was deleted meanwhile, and dies before it notices.
+/// A process writes the copy of a campaign that was deleted meanwhile, and dies before it notices. A reservation books a grant in the copy.
 #[tokio::test]
 async fn an_interrupted_late_settlement_restores_no_deleted_campaign() {
     let app = TestApp::start().await;
@@ -377,6 +377,7 @@ async fn an_interrupted_late_settlement_restores_no_deleted_campaign() {
     for (key, value) in &kept {
         app.redis.run_bytes::<()>(&[b"RESTORE", key.as_bytes(), b"0", value]);
     }
+    app.redis.run::<()>(&["HSET", &kept[1].0, "g", "5"]);
     app.redis.run_bytes::<()>(&[b"ZADD", b"offers:{banner}", b"5", &number.to_be_bytes()[1..]]);
     app.redis.run::<()>(&["ZADD", &part, &(START + 30_000).to_string(), &number.to_string()]);
     app.clock.advance(30_000);

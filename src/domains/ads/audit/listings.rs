@@ -69,10 +69,12 @@ async fn check_schedule(reader: &AuditReader, key: &str, n: u64, found: &mut Fin
         for id in campaigns {
             let exists = existing_campaigns.read::<u64>(&id) == Some(1);
             if !exists && !reader.is_young(id.0) {
-                let delist = Remedy::RemoveFromListing { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
+                let delist =
+                    Remedy::RemoveFromListing { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
                 found.add_repairable(key, format!("there is no campaign {}", id.0), [delist]);
             } else if exists && schedule_partition(id) != n {
-                let delist = Remedy::RemoveFromListing { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
+                let delist =
+                    Remedy::RemoveFromListing { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
                 found.add_repairable(key, format!("campaign {} belongs to another partition", id.0), [delist]);
             }
         }

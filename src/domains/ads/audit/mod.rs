@@ -5,7 +5,7 @@ mod money;
 mod records;
 
 use super::keys::{self, KeyKind};
-use super::model::{DAILY_STATS_TTL, MAX_CAP_PERIOD, REMOVED_AD_TTL, REPLY_TTL, Share, TRAFFIC_WINDOW};
+use super::model::{DAILY_STATS_TTL, FREEZE_TTL, MAX_CAP_PERIOD, REMOVED_AD_TTL, REPLY_TTL, Share, TRAFFIC_WINDOW};
 use crate::base::audit::{Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::MINUTE;
 use crate::base::error::Error;
@@ -59,6 +59,7 @@ const fn expected_type(owned: &KeyKind, entry: &KeyInfo) -> (&'static str, Expir
         }
         KeyKind::Rank(..) | KeyKind::Holds(_) | KeyKind::Offers(_) | KeyKind::Schedule(_) => ("zset", Expiry::Never),
         KeyKind::Reach(_) => ("string", Expiry::Never),
+        KeyKind::Freeze(_) => ("string", Expiry::After(FREEZE_TTL)),
         KeyKind::DailyReach(..) => ("string", Expiry::After(DAILY_STATS_TTL)),
         KeyKind::Frequency(_) => ("string", Expiry::After(MAX_CAP_PERIOD)),
         KeyKind::Impression(_) => ("string", Expiry::After(REPLY_TTL)),

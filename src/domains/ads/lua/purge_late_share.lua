@@ -1,5 +1,5 @@
 -- purge_late_share.lua - deletes the keys of a share that a late write created for a deleted campaign. A share that was granted money is kept: its
--- campaign exists.
+-- campaign exists, or existed when the money was granted.
 -- KEYS 1 share:{C.n}  2 offered:{C.n}  3…6 rank:{C.n}:SLOT
 -- ARGV none
 -- Returns 1 deleted | 0 kept

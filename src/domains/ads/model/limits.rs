@@ -29,6 +29,8 @@ pub(in crate::domains::ads) const CLUSTER_SHARES: u64 = 4;
 pub(in crate::domains::ads) const MAX_CAP_PERIOD: Millis = 365 * DAY;
 /// Maximum number of capped campaigns that are kept for a visitor.
 pub(in crate::domains::ads) const MAX_CAPPED: usize = 1_000;
+/// Maximum time for which the pool of a campaign is frozen while the campaign is changed.
+pub(in crate::domains::ads) const FREEZE_TTL: Millis = 2_000;
 /// The time for which the result of a reservation or a click is kept for a retry: longer than `db` tries to send a script after a broken connection.
 pub(in crate::domains::ads) const REPLY_TTL: Millis = 15_000;
 /// The time after an impression within which a click counts. The price is reserved for the same time.

@@ -24,8 +24,8 @@ pub(in crate::domains::ads) use input::{
 };
 pub(in crate::domains::ads) use invalid_traffic::{TRAFFIC_FACTOR, TRAFFIC_HOURS, TRAFFIC_WINDOW};
 pub(in crate::domains::ads) use limits::{
-    AD_FIELDS, CLUSTER_SHARES, CPC_EVALUATION_PERIOD, DAILY_STATS_TTL, MAX_CAP_PERIOD, MAX_CAPPED, MAX_LISTED, REMOVED_AD_TTL,
-    REPLY_TTL, SCHEDULES,
+    AD_FIELDS, CLUSTER_SHARES, CPC_EVALUATION_PERIOD, DAILY_STATS_TTL, FREEZE_TTL, MAX_CAP_PERIOD, MAX_CAPPED, MAX_LISTED,
+    REMOVED_AD_TTL, REPLY_TTL, SCHEDULES,
 };
 pub(in crate::domains::ads) use money::LifetimeSum;
 pub(in crate::domains::ads) use placement::{from_member, normalize_keyword, schedule_partition, to_member};

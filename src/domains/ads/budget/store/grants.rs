@@ -7,13 +7,11 @@ use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::domains::ads::budget::store::reservations::{Grant, ReturnedMoney};
 use crate::domains::ads::keys;
-use crate::domains::ads::model::{LifetimeSum, Money, Share};
+use crate::domains::ads::model::{FREEZE_TTL, LifetimeSum, Money, Share};
 use redis::cmd;
 
 const SUMS_PRELUDE: &str = include_str!("../../lua/sums.lua");
 static GRANT_BUDGET: Script = Script::after(SUMS_PRELUDE, include_str!("../../lua/grant_budget.lua"));
-/// Maximum time for which a pool is frozen while its campaign is changed.
-const FROZEN_FOR: Millis = 2_000;
 
 /// A share's request for a grant.
 #[derive(Clone, Debug)]
@@ -70,11 +68,11 @@ fn to_u64(number: LifetimeSum) -> Result<u64, Error> {
     u64::try_from(number).map_err(Error::corrupt)
 }
 
-/// Freezes the pool of a campaign: it grants nothing until its change is made, for at most two seconds. Returns the token of the freeze.
+/// Freezes the pool of a campaign: it grants nothing until its change is made, for at most [`FREEZE_TTL`]. Returns the token of the freeze.
 /// One command.
 pub(in crate::domains::ads) async fn freeze(db: &Db, campaign: CampaignId) -> Result<u64, Error> {
     let token: u64 = rand::random();
-    let command = cmd("SET").arg(keys::freeze(campaign)).arg(token).arg("PX").arg(FROZEN_FOR).take();
+    let command = cmd("SET").arg(keys::freeze(campaign)).arg(token).arg("PX").arg(FREEZE_TTL).take();
     db.write_many_allow_oom(vec![command]).await.map(|_| token)
 }
 

@@ -180,11 +180,12 @@ async fn write(
 }
 
 /// Purges data of a deleted campaign that a concurrent settling has written, because it had read the campaign before. The campaign is removed from the
-/// listings in its record and from the schedule before the record, `listed:{C}`, is deleted.
+/// listings in its record and from the schedule before the record, `listed:{C}`, is deleted. A share that was granted money is deleted last: the campaign
+/// may have been created during the removal.
 async fn purge_late_data(app: &App, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
     let shares = share_counts::load(app, [id]).await?.shares_of(id).max(app.config().ad_shares.unwrap_or(0)).max(CLUSTER_SHARES);
-    store::purge_late_shares(db, id, shares).await?;
+    let has_kept_shares = store::purge_late_shares(db, id, shares).await?;
     loop {
         let listed = store::recorded_listings(db, id).await?;
         let listings: Vec<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
@@ -194,8 +195,15 @@ async fn purge_late_data(app: &App, id: CampaignId) -> Result<(), Error> {
         }
         store::remove_recorded_listings(db, id, &listed).await?;
     }
-    // The campaign may have been created during the removal.
-    if campaigns::store::exists(db, id).await? { Box::pin(settle(app, id)).await } else { Ok(()) }
+    if campaigns::store::exists(db, id).await? {
+        return Box::pin(settle(app, id)).await;
+    }
+    if has_kept_shares {
+        // The campaign granted the money, so it existed, and was deleted with its owner since: it is not created again. A reservation has booked the
+        // grant in a share that was written late.
+        budget::store::purge_shares(db, id, shares, app.now()).await?;
+    }
+    Ok(())
 }
 
 /// Purges a campaign whose owner was deleted: all its data, and the entry in the owner's list last. A concurrent settling also finds the deletion of

@@ -2,8 +2,8 @@
 
 use crate::base::error::Error;
 use crate::base::ids::CampaignId;
-use crate::db::Db;
 use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
 use crate::domains::ads::keys;
 use crate::domains::ads::model::{Share, Slot};
 use crate::domains::ads::targeting::model::ListingInputs;
@@ -31,8 +31,9 @@ pub(in crate::domains::ads) async fn write_shares(db: &Db, facts: &ListingInputs
     db.call_many(Share::all(it.id, it.shares).map(call).collect()).await.map(drop)
 }
 
-/// Removes late writes to the shares of a deleted campaign. One script for each share, in one pipeline.
-pub(in crate::domains::ads) async fn purge_late_shares(db: &Db, id: CampaignId, shares: u64) -> Result<(), Error> {
+/// Removes late writes to the shares of a deleted campaign. Returns whether shares were kept, because they were granted money. One script for each share,
+/// in one pipeline.
+pub(in crate::domains::ads) async fn purge_late_shares(db: &Db, id: CampaignId, shares: u64) -> Result<bool, Error> {
     let call = |share: Share| {
         let ranks = Slot::ALL.map(|slot| keys::rank(share, slot));
         Call::with_keys(
@@ -40,5 +41,7 @@ pub(in crate::domains::ads) async fn purge_late_shares(db: &Db, id: CampaignId, 
             [keys::share(share), keys::ad_stats(share)].into_iter().chain(ranks).collect::<Vec<_>>(),
         )
     };
-    db.call_many(Share::all(id, shares).map(call).collect()).await.map(drop)
+    let replies = db.call_many(Share::all(id, shares).map(call).collect()).await?;
+    let are_deleted = replies.into_iter().map(decode::value::<bool>).collect::<Result<Vec<_>, _>>()?;
+    Ok(are_deleted.contains(&false))
 }
