@@ -61,7 +61,11 @@ pub(super) struct NodeQuery;
 #[Object]
 impl NodeQuery {
     /// The object with this id. Null if it does not exist or the viewer cannot see it.
-    async fn node(&self, ctx: &Context<'_>, #[graphql(desc = "The `id` of an object that implements `Node`.")] id: ID) -> Option<Result<Node>> {
+    async fn node(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The `id` of an object that implements `Node`.")] id: ID,
+    ) -> Option<Result<Node>> {
         let found = async { Ok(find(request(ctx)?, &id).await?) };
         found.await.transpose()
     }

@@ -273,6 +273,15 @@ mod tests {
         assert!(!crate::schema::sdl().contains(" repeatable on "), "validation assumes that no directive is repeatable");
     }
 
+    /// An omitted variable has one value for all arguments.
+    #[test]
+    fn the_arguments_with_a_default_have_the_same_default() {
+        let composites = type_system().all().filter_map(NamedType::as_composite);
+        let arguments = composites.flat_map(|composite| composite.fields.values()).flat_map(|field| field.arguments.values());
+        let defaults: Vec<&Value> = arguments.filter_map(|argument| argument.default.as_ref()).collect();
+        assert!(!defaults.is_empty() && defaults.iter().all(|default| **default == Value::Boolean(false)), "{defaults:?}");
+    }
+
     #[test]
     fn descriptions_are_not_needed() {
         let mark = "\"\"\"";

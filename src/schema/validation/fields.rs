@@ -90,7 +90,7 @@ impl<'a> Validator<'a> {
                 self.errors.push(&[name.pos], || format!("There can be only one argument named \"{}\".", name.node));
             }
             let definition = definitions.and_then(|definitions| definitions.get(name.node.as_str()));
-            found.record(&value.node, value.pos, definition.map(Input::position), self.types);
+            found.record(&value.node, value.pos, (definition.map(Input::position), true), self.types);
             match (definition, definitions) {
                 (Some(definition), _) => self.check_value(&value.node, value.pos, &definition.ty),
                 (None, Some(definitions)) => self.errors.push(&[name.pos], || {
@@ -192,16 +192,22 @@ impl<'a> Validator<'a> {
 }
 
 impl<'a> DefinitionUsages<'a> {
-    /// Records the variables in a value, with the types of their positions.
-    fn record(&mut self, value: &'a Value, at: Pos, position: Option<InputPosition<'static>>, types: &'static TypeSystem) {
+    /// Records the variables in a value, with the types of their positions. `position` is that of the value, and `is_argument` whether it is an argument.
+    fn record(
+        &mut self,
+        value: &'a Value,
+        at: Pos,
+        (position, is_argument): (Option<InputPosition<'static>>, bool),
+        types: &'static TypeSystem,
+    ) {
         match value {
-            Value::Variable(name) => self.usages.push(Usage { name, at, position }),
+            Value::Variable(name) => self.usages.push(Usage { name, at, position, is_argument }),
             Value::List(items) => {
                 let inner = position.and_then(|(ty, _)| match &ty.base {
                     BaseType::List(inner) => Some((&**inner, None)),
                     BaseType::Named(_) => None,
                 });
-                items.iter().for_each(|item| self.record(item, at, inner, types));
+                items.iter().for_each(|item| self.record(item, at, (inner, false), types));
             }
             Value::Object(members) => {
                 let fields = position.and_then(|(ty, _)| match &types.named(ty)?.kind {
@@ -210,7 +216,7 @@ impl<'a> DefinitionUsages<'a> {
                 });
                 for (member, value) in members {
                     let field = fields.and_then(|fields| fields.get(member.as_str()));
-                    self.record(value, at, field.map(Input::position), types);
+                    self.record(value, at, (field.map(Input::position), false), types);
                 }
             }
             _ => {}

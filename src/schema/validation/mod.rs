@@ -51,6 +51,8 @@ struct Usage<'a> {
     at: Pos,
     /// Type and default of the position; `None` after an error.
     position: Option<InputPosition<'static>>,
+    /// Whether the position is an argument. Otherwise it is within a list or an object literal.
+    is_argument: bool,
 }
 
 /// An operation, and the variables and spreads in it.

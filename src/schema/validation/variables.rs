@@ -12,7 +12,8 @@ use std::collections::{HashMap, HashSet};
 pub(in crate::schema) struct NonNullPosition {
     pub(super) operation: Option<Name>,
     pub(super) variable: Name,
-    /// Default of the position, for a variable that is omitted and has no default.
+    /// Default of the position, for a variable that is omitted and has no default. Only of an argument: the library gives a field of an input object its
+    /// default if its variable is omitted.
     pub(super) default: Option<Value>,
 }
 
@@ -86,13 +87,13 @@ impl<'a> Validator<'a> {
         let has_default =
             default.is_some() || definition.default_value.as_ref().is_some_and(|default| default.node != Value::Null);
         if !expected.nullable && ty.nullable && has_default && is_base_subtype(ty, expected) {
-            // Each variable is recorded once per operation.
-            let is_known = |known: &NonNullPosition| known.operation.as_ref() == operation && known.variable == *name;
-            if self.never_null.iter().rev().take_while(|known| known.operation.as_ref() == operation).any(is_known) {
-                return;
+            let default = default.filter(|_| usage.is_argument).cloned();
+            // Each variable is recorded once per operation: the arguments that have a default have the same one.
+            let mut of_operation = self.never_null.iter_mut().rev().take_while(|known| known.operation.as_ref() == operation);
+            match of_operation.find(|known| known.variable == *name) {
+                Some(known) => known.default = known.default.take().or(default),
+                None => self.never_null.push(NonNullPosition { operation: operation.cloned(), variable: name.clone(), default }),
             }
-            let never_null = NonNullPosition { operation: operation.cloned(), variable: name.clone(), default: default.cloned() };
-            self.never_null.push(never_null);
         } else if !is_subtype(ty, expected) {
             self.errors.push(&[at, usage.at], || {
                 format!("Variable \"${name}\" of type \"{ty}\" used in position expecting type \"{expected}\".")

@@ -118,3 +118,19 @@ async fn the_default_of_an_argument_applies_without_its_variable() {
     let deleted = ada.gql(delete, json!({ "c": comment })).await;
     assert_eq!(deleted, json!({ "data": { "deleteComment": { "userErrors": [] } } }));
 }
+
+/// The default of a field of an input object applies to that field only: elsewhere an omitted variable stays omitted.
+#[tokio::test]
+async fn the_default_of_a_field_does_not_apply_to_another_field() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    ada.mutate_ok("updateProfile", json!({ "isPrivate": true }), "").await;
+    let status = ada.post("x").await;
+    let add = ada.run("AddComment", json!({ "input": { "statusId": status, "message": "y" } })).await;
+    let both = "mutation($c: ID!, $o: Boolean) {
+        deleteComment(input: { commentId: $c, withReplies: $o }) { userErrors { code } }
+        updateProfile(input: { bio: \"z\", isPrivate: $o }) { user { isPrivate } userErrors { code } } }";
+    let response = ada.gql(both, json!({ "c": add["data"]["addComment"]["comment"]["id"] })).await;
+    let updated = json!({ "user": { "isPrivate": true }, "userErrors": [] });
+    assert_eq!(response, json!({ "data": { "deleteComment": { "userErrors": [] }, "updateProfile": updated } }));
+}
