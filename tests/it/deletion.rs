@@ -220,6 +220,20 @@ async fn a_deletion_requires_the_password_and_limits_guesses() {
 }
 
 #[tokio::test]
+async fn the_buckets_of_failed_log_ins_are_deleted_with_the_account() {
+    let app = TestApp::with(Config { rates: Some(RateLimits::default()), ..Config::default() }).await;
+    let ada = app.create_users("p", 1).await.remove(0);
+    let input = json!({ "login": "p0", "password": "wrong horse" });
+    let refused = app.anonymous().run("LogIn", json!({ "input": input })).await;
+    assert_eq!(user_error_codes(&refused["data"]["logIn"]), ["WRONG_CREDENTIALS"]);
+    let buckets = || app.redis.keys().into_iter().filter(|key| key.ends_with(":log-ins-of-account")).count();
+    assert_eq!(buckets(), 2, "of its logins, and of all its names");
+    delete_account(&ada, "correct horse").await;
+    app.drain().await;
+    assert_eq!(buckets(), 0);
+}
+
+#[tokio::test]
 async fn a_login_can_be_claimed_again_after_thirty_days() {
     let app = TestApp::start().await;
     let people = app.create_users("p", 1).await;

@@ -169,17 +169,18 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
 }
 
 /// Deletes the buckets of a deleted account. Always returns `false`: one pass is enough. One pipeline. A server that still works on a request of the
-/// account may write a bucket again, which expires when it is full, as do the buckets of failed log-ins by address, by device and by all names, and
-/// of mail addresses.
+/// account may write a bucket again, which expires when it is full, as do the buckets of failed log-ins by address and by device, and of mail
+/// addresses.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, account: UserId) -> Result<bool, Error> {
-    let bucket = |limit: Limit| match limit.charged_to() {
-        ChargedTo::Account | ChargedTo::AccountOrAddress | ChargedTo::Mail => Some((limit, Subject::Account(account))),
-        ChargedTo::Login => Some((limit, Subject::logins_of(account))),
-        ChargedTo::Address | ChargedTo::LoginAndAddress | ChargedTo::Device | ChargedTo::ServerKey => None,
+    let subjects = |limit: Limit| match limit.charged_to() {
+        ChargedTo::Account | ChargedTo::AccountOrAddress | ChargedTo::Mail => vec![Subject::Account(account)],
+        ChargedTo::Login => vec![Subject::logins_of(account), Subject::names_of(account)],
+        ChargedTo::Address | ChargedTo::LoginAndAddress | ChargedTo::Device | ChargedTo::ServerKey => Vec::new(),
     };
-    store::purge(app.db(), &Limit::ALL.into_iter().filter_map(bucket).collect::<Vec<_>>()).await?;
+    let buckets = |limit: Limit| subjects(limit).into_iter().map(move |subject| (limit, subject));
+    store::purge(app.db(), &Limit::ALL.into_iter().flat_map(buckets).collect::<Vec<_>>()).await?;
     Ok(false)
 }
