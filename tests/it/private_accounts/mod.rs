@@ -2,9 +2,13 @@
 
 mod races;
 
-use crate::support::{Actor, TestApp, findings, references, user_error_codes};
+use crate::support::monitor::Monitor;
+use crate::support::{Actor, RedisServer, START, SingleServerReason, TestApp, findings, references, user_error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use std::sync::Arc;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
 use waxwing::base::ids::{StatusId, UserId};
 use waxwing::domains::accounts::service as accounts;
 use waxwing::domains::graph::{RequestDirection, service as graph};
@@ -129,6 +133,25 @@ async fn a_request_ends_when_it_is_rejected_or_withdrawn() {
     }
     app.drain_journal().await;
     assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+/// The home of an account that has not followed has no statuses to remove.
+#[tokio::test]
+async fn a_rejection_does_not_read_the_home_of_the_requester() {
+    let redis = Arc::new(RedisServer::single(SingleServerReason::MonitorOutput));
+    let app = TestApp::on_redis(redis, Clock::manual(START), Config::default()).await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    set_private(&bea, true).await;
+    change(&ada, "followUser", &bea).await;
+    app.drain().await;
+    let monitor = Monitor::start(&app.redis);
+    change(&bea, "rejectFollowRequest", &ada).await;
+    let commands = monitor.end(&app.redis);
+    let uses = |kind: &str| {
+        let key = format!("{kind}:{{{}}}", ada.user_id().0).into_bytes();
+        commands.iter().any(|words| words.contains(&key))
+    };
+    assert_eq!((uses("follow_requests_sent"), uses("home")), (true, false));
 }
 
 #[tokio::test]

@@ -116,6 +116,18 @@ impl EdgeSettlement {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlement, Error> {
+    settle_edge(app, feed, source, false).await
+}
+
+/// As [`settle`], after the end of the request of `requester` to follow `source`. The home is read only if a follow has ended, too.
+///
+/// # Errors
+/// As [`settle`].
+pub(super) async fn settle_ended_request(app: &App, requester: UserId, source: UserId) -> Result<EdgeSettlement, Error> {
+    settle_edge(app, Feed::Home(requester), source, true).await
+}
+
+async fn settle_edge(app: &App, feed: Feed, source: UserId, was_request: bool) -> Result<EdgeSettlement, Error> {
     events::publish_change(app, feed.tag());
     let (mut edge, mut settled) = (read_edge(app, feed, source).await?, EdgeSettlement::Consistent);
     loop {
@@ -134,7 +146,7 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlem
             (Some(_), Some(stats)) if stats.mode.is_marked() => store::mark(app.db(), &[feed], source).await?,
             (Some(follow), Some(_)) => backfill(app, feed, source, follow).await?,
             // The statuses of an account that was never followed are in no home.
-            (None, Some(_)) if edge.request.is_some() && edge.unfollowed.is_none() => {}
+            (None, Some(_)) if (was_request || edge.request.is_some()) && edge.unfollowed.is_none() => {}
             _ => sweep(app, feed, source).await?,
         }
         // The source was deleted, and the feed's side was removed: the next round reconciles that, too.

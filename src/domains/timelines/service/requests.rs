@@ -46,7 +46,7 @@ pub async fn accept_request(app: &App, viewer: UserId, requester: UserId) -> Out
 }
 
 /// Rejects the request of `requester` to follow `viewer`; succeeds without a change if there is none. A charge, the journal, the commit, and the
-/// steps of an unfollow.
+/// steps of an unfollow that do not read the home.
 ///
 /// # Errors
 /// `INVALID_INPUT` for the viewer's own account; `RATE_LIMITED`.
@@ -54,7 +54,7 @@ pub async fn reject_request(app: &App, viewer: UserId, requester: UserId) -> Out
     relations::charge_change(app, viewer, requester).await?;
     let lease = journal::begin_deletion(app, follow::task(requester, viewer)).await?;
     graph::withdraw(app, requester, viewer).await?;
-    follow::settle(app, Feed::Home(requester), viewer).await?;
+    follow::settle_ended_request(app, requester, viewer).await?;
     lease.ack(app);
     Ok(())
 }
