@@ -31,7 +31,8 @@ pub struct RelationQuery;
 
 #[Object]
 impl RelationQuery {
-    /// Accounts that the viewer mutes, the newest mute first. At most 10,000. Requires a session.
+    /// Accounts that the viewer mutes, the newest mute first, without those that block the viewer, which `totalCount` leaves out, too. At most 10,000.
+    /// Requires a session.
     async fn viewer_mutes(
         &self,
         ctx: &Context<'_>,

@@ -34,8 +34,8 @@ use std::sync::Arc;
 
 pub use super::access::{
     are_blocked_between, can_read_profile, can_see_detail, find, find_at_equal_cost, find_by_global_id, find_by_login,
-    hides_content, keep_delivered, keep_viewable, load_discovered, load_kinds, load_named, load_relationship, probably_has_mutes_or_blocks,
-    needs_relationships, preload_relationships, relationships,
+    hides_content, keep_delivered, keep_viewable, load_discovered, load_kinds, load_named, load_relationship,
+    needs_relationships, preload_relationships, probably_has_mutes_or_blocks, relationships,
 };
 pub use super::follows::follows;
 pub use super::requests::follow_requests;
@@ -224,12 +224,19 @@ pub async fn versions(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
     store::versions(app.db(), ids).await
 }
 
-/// The number of accounts that an account mutes. One pipeline.
+/// The number of accounts that an account mutes and can discover, which those that block it are not. One pipeline; two more if any account blocks it.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn count_mutes(app: &App, id: UserId) -> Result<u64, Error> {
-    store::count(app.db(), id, app.now()).await
+    let (count, blocked_by) = store::count(app.db(), id, app.now()).await?;
+    if blocked_by == 0 {
+        return Ok(count);
+    }
+    let (mutes, now) = (store::hidden::read_own_relations(app.db(), id).await?.mutes, app.now());
+    let muted = mutes.into_iter().filter(|(_, mute)| mute.is_active(now)).map(|(user, _)| user).collect();
+    let blocks = blocks_among(app, &[(id, muted)]).await?;
+    Ok(blocks.iter().flatten().filter(|state| !state.is_blocked).count() as u64)
 }
 
 /// A muted account.

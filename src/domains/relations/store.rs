@@ -109,12 +109,13 @@ pub(super) async fn versions(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error>
     replies.into_iter().map(|reply| Ok(decode::value::<Option<u64>>(reply)?.unwrap_or(0))).collect()
 }
 
-/// The number of mutes of an account that have not ended. One pipeline.
-pub(super) async fn count(db: &Db, id: UserId, now: Millis) -> Result<u64, Error> {
+/// The number of mutes of an account that have not ended, and the number of accounts that block it. One pipeline.
+pub(super) async fn count(db: &Db, id: UserId, now: Millis) -> Result<(u64, u64), Error> {
     let ended = cmd("ZCOUNT").arg(keys::mute_ends(id)).arg("-inf").arg(now).take();
-    let mut replies = db.read_many(vec![cmd("ZCARD").arg(keys::mutes(id)).take(), ended]).await?.into_iter();
-    let mut number = || decode::value::<u64>(replies.next().unwrap_or_default());
-    Ok(number()?.saturating_sub(number()?))
+    let blocked_by = cmd("HGET").arg(user_key(id)).arg("blocked_by").take();
+    let mut replies = db.read_many(vec![cmd("ZCARD").arg(keys::mutes(id)).take(), ended, blocked_by]).await?.into_iter();
+    let mut number = || decode::value::<Option<u64>>(replies.next().unwrap_or_default()).map(Option::unwrap_or_default);
+    Ok((number()?.saturating_sub(number()?), number()?))
 }
 
 /// Schedules the end of a mute, unless an earlier one is scheduled. One command.
