@@ -88,8 +88,8 @@ pub fn place(text: &str, entities: &TextEntities, unit: TextUnit) -> PlacedEntit
 
 /// The URL with a scheme.
 fn absolute(written: String) -> String {
-    let has_scheme = written.get(..8).is_some_and(|start| start.to_ascii_lowercase().starts_with("http"))
-        && written.split_once("://").is_some_and(|(scheme, _)| matches!(scheme.len(), 4 | 5));
+    let is_scheme = |start: &str| start.eq_ignore_ascii_case("http") || start.eq_ignore_ascii_case("https");
+    let has_scheme = written.split_once("://").is_some_and(|(start, _)| is_scheme(start));
     if has_scheme { written } else { format!("https://{written}") }
 }
 
@@ -126,9 +126,13 @@ mod tests {
 
     #[test]
     fn links_without_a_scheme_get_one() {
-        for (written, url) in
-            [("a.com", "https://a.com"), ("HTTP://a.com", "HTTP://a.com"), ("https://a.com/x", "https://a.com/x")]
-        {
+        for (written, url) in [
+            ("a.com", "https://a.com"),
+            ("HTTP://a.com", "HTTP://a.com"),
+            ("https://a.com/x", "https://a.com/x"),
+            ("http://пример.рф/", "http://пример.рф/"),
+            ("пример.рф/http://", "https://пример.рф/http://"),
+        ] {
             assert_eq!(absolute(written.to_owned()), url);
         }
         assert_eq!(absolute("httpx.com/a://b".to_owned()), "https://httpx.com/a://b");

@@ -234,8 +234,8 @@ impl TextToken {
     }
 }
 
-/// Splits a text into case-folded words. Letters, digits, marks and `_` form words; every other character separates them. A `#` or `@` belongs to
-/// the word after it, unless a word ends directly before it.
+/// Splits a text into case-folded words. Letters, digits, marks and `_` form words; every other character separates them. A `#` or `@`, also a
+/// full-width one, belongs to the word after it, unless a word ends directly before it.
 fn tokens(text: &str) -> Vec<TextToken> {
     let (mut found, mut word, mut sign, mut previous) = (Vec::new(), String::new(), None, ' ');
     for character in text.nfc().chain(std::iter::once(' ')) {
@@ -245,11 +245,20 @@ fn tokens(text: &str) -> Vec<TextToken> {
             if !word.is_empty() {
                 found.push(TextToken { sign: sign.take(), word: fold(&std::mem::take(&mut word)) });
             }
-            sign = (matches!(character, '#' | '@') && !is_word_character(previous)).then_some(character);
+            sign = sign_of(character).filter(|_| !is_word_character(previous));
         }
         previous = character;
     }
     found
+}
+
+/// The sign with which a tag or a mention begins; texts may have it in full width, as keyboards for Japanese write it.
+const fn sign_of(character: char) -> Option<char> {
+    match character {
+        '#' | '＃' => Some('#'),
+        '@' | '＠' => Some('@'),
+        _ => None,
+    }
 }
 
 fn is_word_character(character: char) -> bool {
@@ -289,6 +298,10 @@ mod tests {
             ("#rust", "rust", false),
             ("#rust", "learn #RUST now", true),
             ("#rust", "a#rust", false),
+            ("#rust", "learn ＃rust", true),
+            ("＃rust", "#rust", true),
+            ("＃rust", "rust", false),
+            ("@ada", "thanks ＠ada", true),
             ("@ada", "thanks @Ada!", true),
             ("@ada", "ada@home", false),
             ("ada", "thanks @ada", true),
