@@ -25,8 +25,8 @@ pub enum ChatEvent {
     PositionsChanged {
         /// The member.
         member: UserId,
-        /// Whether the member has seen more rows; otherwise only its delivery position has changed.
-        has_seen: bool,
+        /// Whether only its read position has changed; otherwise its delivery position has changed, and perhaps both.
+        is_seen_only: bool,
     },
     /// The chat has changed for one account only: for example, the account has changed its settings of the chat, or has received it as a request.
     Changed(UserId),
@@ -83,7 +83,7 @@ mod tests {
             ChatEvent::Edited(7),
             ChatEvent::Deleted(7),
             ChatEvent::Reacted(7),
-            ChatEvent::PositionsChanged { member, has_seen: true },
+            ChatEvent::PositionsChanged { member, is_seen_only: true },
             ChatEvent::Changed(member),
             ChatEvent::Created,
             ChatEvent::MembershipEnded { member, row: 9, by: UserId(3), at: 1_000 },

@@ -276,7 +276,7 @@ fn run_pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Opti
             }
             Task::Privacy { user } => statuses::settle_privacy(app, user, progress).await,
             Task::Chat { chat, former, events } => chats::settle_chat(app, chat, &former, &events, progress).await,
-            Task::ChatMember { chat, user } => chats::settle_member(app, chat, user, progress).await,
+            Task::ChatMember { chat, user, is_silent } => chats::settle_member(app, chat, user, is_silent, progress).await,
             Task::DirectChat { low, high } => chats::settle_direct(app, low, high).await.map(|()| None),
             Task::FollowRequests { user } => timelines::accept_all(app, user).await,
             Task::FanoutThreshold { followers } => timelines::review_modes(app, followers, progress).await,

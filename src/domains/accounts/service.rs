@@ -22,9 +22,10 @@ use crate::platform::journal::{EntryLease, Progress, Task};
 use crate::platform::rates::service as rates;
 
 /// The stages, in order; a stage's number is its index here.
-const STAGES: [&str; 14] = [
+const STAGES: [&str; 15] = [
     "its mail addresses, sessions and external id",
     "its part in chats",
+    "its rows in chats and its reactions",
     "followers",
     "lists that it is on",
     "comments",
@@ -35,7 +36,7 @@ const STAGES: [&str; 14] = [
     "its home",
     "its campaigns and websites",
     "its relations to others, and theirs to it",
-    "its traces in chats that it has left",
+    "its rows in chats, for a deletion that began in a version which deleted them here",
     "its idempotency keys and rate limit buckets",
 ];
 
@@ -148,30 +149,30 @@ async fn run_pass(app: &App, id: UserId, progress: Progress) -> Result<Option<Pr
             sessions::purge(app, id).await?
         }
         1 => chats::leave_all(app, id).await.map(|()| false)?,
-        2 => timelines::purge_followers(app, id).await?,
-        3 => timelines::purge_memberships(app, id).await?,
-        4 => comments::purge_account(app, id).await?,
-        5 => {
+        2 | 13 => match chats::purge(app, id, progress).await? {
+            Some(progress) => return Ok(Some(progress)),
+            None => false,
+        },
+        3 => timelines::purge_followers(app, id).await?,
+        4 => timelines::purge_memberships(app, id).await?,
+        5 => comments::purge_account(app, id).await?,
+        6 => {
             let more = statuses::purge(app, id, async |ids| comments::purge_threads(app, &ids).await).await?;
             more | statuses::enqueue_replies_to_deleted(app, id).await?
         }
-        6 => {
+        7 => {
             tags::follows::purge_followed(app, id).await?;
             tags::purge_mentions(app, id).await?;
             graph::purge_following(app, id).await? | graph::purge_requests(app, id).await?
         }
-        7 => {
+        8 => {
             let is_left = statuses::purge_likes(app, id).await?;
             is_left | statuses::purge_marks(app, Mark::Bookmark, id).await? | statuses::purge_marks(app, Mark::Repost, id).await?
         }
-        8 => timelines::purge_lists(app, id).await?,
-        9 => timelines::purge_home(app, id).await?,
-        10 => ads::purge(app, id).await?,
-        11 => relations::purge(app, id).await? | relations::friends::purge(app, id).await?,
-        12 => match chats::purge(app, id, progress).await? {
-            Some(progress) => return Ok(Some(progress)),
-            None => false,
-        },
+        9 => timelines::purge_lists(app, id).await?,
+        10 => timelines::purge_home(app, id).await?,
+        11 => ads::purge(app, id).await?,
+        12 => relations::purge(app, id).await? | relations::friends::purge(app, id).await?,
         _ => idempotency::purge(app, id).await? | rates::purge(app, id).await?,
     };
     let stage = if more { progress.stage } else { progress.stage + 1 };

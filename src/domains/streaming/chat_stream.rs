@@ -102,12 +102,13 @@ impl ChatStream {
 /// An event that was read, with its chat.
 type ChatLogEvent = (ChatId, ChatEvent, Arc<ChatEnvelope>);
 
-/// Keeps only the last event about the positions of each member, since an event shows the newest positions.
+/// Keeps only the last event about the positions of each member, since an event shows the newest positions; and the last one of each kind, since members may
+/// receive only those about delivery.
 fn without_earlier_positions(mut events: Vec<ChatLogEvent>) -> Vec<ChatLogEvent> {
     let mut members = HashSet::new();
     events.reverse();
     events.retain(|(chat, event, _)| match event {
-        ChatEvent::PositionsChanged { member, .. } => members.insert((*chat, *member)),
+        ChatEvent::PositionsChanged { member, is_seen_only } => members.insert((*chat, *member, *is_seen_only)),
         _ => true,
     });
     events.reverse();

@@ -39,10 +39,11 @@ impl ChatResumePoint {
         self.partial = Some((shard, id, row));
     }
 
-    /// Advances to a position.
+    /// Advances to a position. A point between two rows of an event stays there until the position is at this event.
     pub fn advance_to(&mut self, position: &LogPosition) {
         self.position.join(position);
-        self.partial = None;
+        let covers = |shard: usize, id: EventId| self.position.0.get(shard).is_some_and(|last| *last >= id);
+        self.partial = self.partial.filter(|(shard, id, _)| !covers(*shard, *id));
     }
 
     /// Removes a row from those that were shown; `true` if it was one of them. Its event then counts as delivered.
@@ -96,18 +97,29 @@ mod tests {
         assert!(ChatResumePoint::decode(&cursors, LIST, &longest, 8).is_some(), "{} bytes", longest.len());
     }
 
+    /// An event of the first shard.
+    fn event(id: EventId) -> Event {
+        let (terms, status) = (FilterTerms::default(), StatusId(5));
+        Event { shard: 0, id, kind: EventKind::Chat, status, terms, repost: None, chat: None }
+    }
+
+    #[test]
+    fn an_earlier_event_does_not_end_a_point_between_two_rows() {
+        let (id, earlier) = (EventId { at: 9, number: 0 }, EventId { at: 8, number: 0 });
+        let mut point = ChatResumePoint::new(LogPosition(vec![EventId::default(); 2]), &[]);
+        point.advance_to_row(0, id, 12);
+        for position in [vec![EventId::default(), id], vec![earlier, id]] {
+            point.advance_to(&LogPosition(position));
+            assert_eq!(point.next_row(&event(id), 11), 13);
+        }
+        point.advance_to(&LogPosition(vec![id, id]));
+        assert_eq!(point.next_row(&event(id), 11), 11);
+    }
+
     #[test]
     fn a_point_may_be_between_two_rows_of_an_event() {
         let id = EventId { at: 9, number: 0 };
-        let event = Event {
-            shard: 0,
-            id,
-            kind: EventKind::Chat,
-            status: StatusId(5),
-            terms: FilterTerms::default(),
-            repost: None,
-            chat: None,
-        };
+        let event = event(id);
         let mut point = ChatResumePoint::new(LogPosition(vec![EventId::default()]), &[]);
         assert_eq!(point.next_row(&event, 11), 11);
         point.advance_to_row(0, id, 12);

@@ -275,6 +275,9 @@ pub enum Task {
         chat: ChatId,
         /// The account.
         user: UserId,
+        /// Whether no event is published, since the account has changed nothing itself.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_silent: bool,
     },
     /// The direct chat of two accounts: its record and their chat lists are derived from the pair.
     DirectChat {
@@ -295,6 +298,11 @@ pub enum Task {
 }
 
 impl Task {
+    /// A membership whose lists are derived without an event.
+    pub const fn chat_member(chat: ChatId, user: UserId) -> Self {
+        Self::ChatMember { chat, user, is_silent: true }
+    }
+
     /// An account without former logins and without an external id.
     pub const fn account(user: UserId, login: String) -> Self {
         Self::Account { user, login, former: Vec::new(), external_id: None }
@@ -423,7 +431,8 @@ mod tests {
             ),
             (Task::Privacy { user }, r#"{"Privacy":{"user":1}}"#),
             (Task::chat_change(ChatId(7), vec![]), r#"{"Chat":{"chat":7}}"#),
-            (Task::ChatMember { chat: ChatId(7), user }, r#"{"ChatMember":{"chat":7,"user":1}}"#),
+            (Task::chat_member(ChatId(7), user), r#"{"ChatMember":{"chat":7,"user":1,"is_silent":true}}"#),
+            (Task::ChatMember { chat: ChatId(7), user, is_silent: false }, r#"{"ChatMember":{"chat":7,"user":1}}"#),
             (Task::DirectChat { low: user, high: UserId(4) }, r#"{"DirectChat":{"low":1,"high":4}}"#),
             (Task::Password { user }, r#"{"Password":{"user":1}}"#),
             (

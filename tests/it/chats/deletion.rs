@@ -1,8 +1,11 @@
 //! Deleted accounts in chats.
 
-use super::{badge, befriend, card, codes, group, inbox, run_ok, send, start};
+use super::{assert_sound, badge, befriend, card, codes, group, inbox, pending, run_ok, send, start};
 use crate::support::{TestApp, findings, references};
 use serde_json::json;
+use waxwing::base::ids::ChatId;
+use waxwing::domains::chats::service as chats;
+use waxwing::platform::journal::Progress;
 
 #[tokio::test]
 async fn a_deleted_account_leaves_no_trace_in_chats() {
@@ -73,4 +76,47 @@ async fn a_deleted_account_leaves_no_trace_in_chats() {
     // A pause names nobody, and ends by itself within a second.
     let chats: Vec<String> = chats.into_iter().filter(|key| !key.starts_with("chat_positions:")).collect();
     assert_eq!(chats, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn texts_of_a_deleted_account_in_a_group_that_it_had_left_are_not_unread() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let left = group(&ada, "g", &[&bea], "ALL").await;
+    let text = send(&bea, &left, "one").await;
+    run_ok(&bea, "LeaveChat", json!({ "chatId": left })).await;
+    app.drain().await;
+    assert_eq!(badge(&ada).await, 1);
+    bea.mutate_ok("deleteAccount", json!({ "password": "correct horse" }), "").await;
+    assert_eq!(card(&ada, &left).await["viewerUnreadCount"], 0, "at once");
+    let react = json!({ "messageId": text, "emoji": "👍" });
+    assert_eq!(codes(&ada, "ReactToMessage", react).await, ["NOT_FOUND"], "it is deleted for readers");
+    app.drain().await;
+    assert_eq!((badge(&ada).await, pending(&ada, 5).await), (0, vec![]));
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_chat_that_was_deleted_leaves_the_lists_of_its_last_member_again() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let party = group(&ada, "g", &[&bea], "ALL").await;
+    send(&ada, &party, "one").await;
+    let (id, user) = (ChatId::from_global(&party).expect("an id"), ada.user_id().0);
+    app.drain().await;
+    let lists = [format!("chat_states:{{{user}}}"), format!("chats:{{{user}}}")];
+    let state: String = app.redis.run(&["HGET", &lists[0], &id.0.to_string()]);
+    for actor in [&bea, &ada] {
+        run_ok(actor, if actor.login == "bea" { "DeclineChatRequest" } else { "LeaveChat" }, json!({ "chatId": party })).await;
+    }
+    app.drain().await;
+    // The node of the account has lost its last writes.
+    app.redis.run::<()>(&["HSET", &lists[0], &id.0.to_string(), &state]);
+    app.redis.run::<()>(&["ZADD", &lists[1], &id.0.to_string(), &id.0.to_string()]);
+    assert_ne!(findings(&app.app).await, Vec::<String>::new());
+    let progress = Progress { is_restarted: true, ..Progress::default() };
+    chats::settle_chat(&app.app, id, &[ada.user_id()], &[], progress).await.expect("a store");
+    assert_eq!(inbox(&ada, "INBOX").await, [""; 0]);
+    assert_sound(&app).await;
 }

@@ -102,6 +102,85 @@ async fn a_chat_that_has_ended_is_added_to_no_list() {
 }
 
 #[tokio::test]
+async fn a_late_worker_brings_a_chat_back_from_the_archive() {
+    let app = app_on_own_redis().await;
+    let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
+    for (a, b) in [(&ada, &bea), (&ada, &cyd), (&bea, &cyd)] {
+        befriend(a, b).await;
+    }
+    let party = group(&ada, "g", &[&bea, &cyd], "ALL").await;
+    send(&cyd, &party, "zero").await;
+    app.drain().await;
+    run_ok(&bea, "ArchiveChat", json!({ "chatId": party })).await;
+    let proxy = Proxy::in_front_of(&app.redis).await;
+    let slow = open_process(&app, proxy.port).await;
+    slow.next_id().await.expect("a store");
+    send(&ada, &party, "one").await;
+    // A worker has read the chat when a block settles the list of the member.
+    proxy.set_after(b"chat_members:{", Flow::Hold);
+    let interleaved = async {
+        while proxy.is_armed() {
+            tokio::task::yield_now().await;
+        }
+        block(&bea, &cyd, true).await;
+        proxy.set(Flow::Pass, Flow::Pass);
+    };
+    tokio::join!(workers::drain(&slow), interleaved).0.expect("a store");
+    app.drain().await;
+    assert_eq!((inbox(&bea, "INBOX").await, badge(&bea).await), (vec![party], 1));
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_member_who_leaves_while_its_addition_is_sent_again_is_not_added_again() {
+    let app = app_on_own_redis().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let party = group(&ada, "g", &[], "ALL").await;
+    let proxy = Proxy::in_front_of(&app.redis).await;
+    let slow = open_process(&app, proxy.port).await;
+    slow.next_id().await.expect("a store");
+    let viewer = Viewer::of_session(ada.user_id(), SessionId(1), String::new());
+    let loaders = Request::new(slow.clone(), Some(viewer), None, None).loaders();
+    let ids = [bea.id.clone()];
+    let adding = chats::add_members(&slow, &loaders, ada.user_id(), &party, &ids);
+    // The reply of the script is lost with the connection, which is opened again.
+    proxy.set_after(b"chat_rows:{", Flow::Hold);
+    let interleaved = async {
+        while proxy.is_armed() {
+            tokio::task::yield_now().await;
+        }
+        while card(&bea, &party).await.is_null() {
+            tokio::task::yield_now().await;
+        }
+        run_ok(&bea, "LeaveChat", json!({ "chatId": party })).await;
+        app.redis.run::<u64>(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+    };
+    tokio::join!(adding, interleaved).0.expect("a group");
+    app.drain().await;
+    let seen = card(&ada, &party).await;
+    assert_eq!((&seen["membersCount"], &seen["newestSequence"]), (&json!(1), &json!(2)), "joined and left");
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_chat_that_was_started_again_by_a_slower_clock_can_be_deleted_again() {
+    let app = TestApp::start().await;
+    let behind = TestApp::on_redis(app.redis.clone(), Clock::manual(START - 60_000), Config::default()).await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let chat = start(&ada, &bea).await;
+    for server in [&app, &behind] {
+        run_ok(&ada, "DeleteChatHistory", json!({ "chatId": chat })).await;
+        assert_eq!(inbox(&ada, "INBOX").await, [""; 0]);
+        assert_eq!(start(&ada.at(server), &bea).await, chat);
+        assert_eq!(inbox(&ada, "INBOX").await, [chat.as_str()]);
+    }
+    run_ok(&ada, "DeleteChatHistory", json!({ "chatId": chat })).await;
+    assert_eq!(inbox(&ada, "INBOX").await, [""; 0]);
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
 async fn the_purge_of_a_long_chat_has_bounded_passes() {
     let app = TestApp::start().await;
     let [ada, bea] = app.users(["ada", "bea"]).await;

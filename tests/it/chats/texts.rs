@@ -1,7 +1,7 @@
 //! Texts: bounds, replies, edits, deletions.
 
 use super::{assert_sound, badge, befriend, card, codes, group, inbox, open, rows, run, run_ok, send, start};
-use crate::support::TestApp;
+use crate::support::{TestApp, error_codes};
 use serde_json::{Value, json};
 use waxwing::base::ids::{ChatId, ChatMessageId};
 use waxwing::platform::idempotency::{IdempotentRequest, service as idempotency};
@@ -192,6 +192,33 @@ async fn an_idempotency_key_is_kept_longer_than_the_recent_texts_of_a_chat() {
     assert_eq!(run_ok(&bea, "SendMessage", without_reply.clone()).await["chatMessage"]["sequence"], 3, "a key is of one account");
     app.clock.advance(24 * 3_600_000);
     assert_eq!(run_ok(&ada, "SendMessage", without_reply).await["chatMessage"]["sequence"], 4, "a key is remembered for a day");
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_text_that_may_have_been_sent_before_many_others_is_not_sent_again() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let chat = open(&ada, &bea).await;
+    send(&bea, &chat, "one").await;
+    // The outcome of the first attempt is unknown.
+    let first = IdempotentRequest::new("sendMessage", "k", &format!("{chat}\n\ntwo"));
+    let id = app.app.next_id().await.expect("an id");
+    assert_eq!(idempotency::bind_with_result(&app.app, ada.user_id(), &first, id).await.expect("bound").id, id);
+    let sent = format!("chat_sent:{{{}}}", ChatId::from_global(&chat).expect("an id").0);
+    let input = json!({ "input": { "chatId": chat, "text": "two", "idempotencyKey": "k" } });
+    // As after a thousand more texts.
+    let newer: Vec<[String; 2]> = (1..=1_000).map(|number| [(1 + number).to_string(), (id + number).to_string()]).collect();
+    let words: Vec<&str> = ["ZADD", &sent].into_iter().chain(newer.iter().flatten().map(String::as_str)).collect();
+    app.redis.run::<()>(&words);
+    app.redis.run::<()>(&["ZREMRANGEBYRANK", &sent, "0", "0"]);
+    assert_eq!(error_codes(&ada.run("SendMessage", input.clone()).await), ["OUTCOME_UNKNOWN"]);
+    assert_eq!(card(&ada, &chat).await["newestSequence"], 1);
+    // While its step would still be stored, it is sent.
+    app.redis.run::<()>(&["ZREMRANGEBYRANK", &sent, "0", "0"]);
+    let payload = ada.run("SendMessage", input).await["data"]["sendMessage"].take();
+    assert_eq!((&payload["userErrors"], &payload["chatMessage"]["sequence"]), (&json!([]), &json!(2)));
     assert_sound(&app).await;
 }
 

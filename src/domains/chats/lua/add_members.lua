@@ -1,6 +1,7 @@
--- add_members.lua - adds accounts to a group, a row for each that is no member. Existing members are skipped.
+-- add_members.lua - adds accounts to a group, a row for each that is no member. Existing members are skipped. Once for each id of the first joining.
 -- KEYS those of chat.lua, all of {c}
--- ARGV 1 first bucket  2 who adds  3 now, ms  4 the most members  5… account, state, id of the joining, …
+-- ARGV 1 first bucket  2 who adds  3 now, ms  4 the most members  5 the most ids of steps  6 their time to live, ms
+--   7… account, state, id of the joining, …
 -- Returns the chat snapshot of chat.lua after `ok` and the newest row | {again} the rows need other keys | {none} no such chat or member | {direct} it is a
 --   direct chat | {forbidden} | {limit} too many members
 local chat = fetch()
@@ -9,15 +10,25 @@ if not is_shown(me) then return { 'none' } end
 if chat.kind == 'direct' then return { 'direct' } end
 if me.role == 'M' then return { 'forbidden' } end
 local new, uids = {}, {}
-for at = 5, #ARGV, 3 do
+for at = 7, #ARGV, 3 do
   table.insert(uids, ARGV[at])
   if redis.call('HEXISTS', KEYS[2], ARGV[at]) == 0 then table.insert(new, at) end
 end
+local function result()
+  table.insert(uids, 1, me.uid)
+  local found = states(chat, uids)
+  table.insert(found, 1, int(chat.newest))
+  table.insert(found, 1, 'ok')
+  return found
+end
+-- An account that has left since the step was made is not added again.
+if ARGV[9] and redis.call('ZSCORE', KEYS[6], ARGV[9]) then return result() end
 local base = tonumber(ARGV[1])
 if not fits(chat, base, #new) then return { 'again', int(chat.newest) } end
 if redis.call('HLEN', KEYS[2]) + #new > tonumber(ARGV[4]) then return { 'limit' } end
 if #new > 0 then
   chat.sent = math.max(chat.sent, tonumber(ARGV[3]))
+  record_step(ARGV[9], chat.newest + 1, tonumber(ARGV[5]), ARGV[6])
   for _, at in ipairs(new) do
     local uid, state, id = ARGV[at], ARGV[at + 1], ARGV[at + 2]
     local number = append(chat, base, id, 'J', me.uid, uid)
@@ -32,8 +43,4 @@ if #new > 0 then
   if redis.call('HLEN', KEYS[2]) > MOST_DELIVERED then redis.call('UNLINK', KEYS[4]) end
   finish(chat)
 end
-table.insert(uids, 1, me.uid)
-local found = states(chat, uids)
-table.insert(found, 1, int(chat.newest))
-table.insert(found, 1, 'ok')
-return found
+return result()

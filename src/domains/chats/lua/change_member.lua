@@ -1,17 +1,18 @@
 -- change_member.lua - changes what a member alone decides: to begin, accept or decline a chat, what it has seen, and to delete its history.
 -- KEYS the first nine of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 member  3 `start`, `accept`, `decline`, `see` or `clear`  4 id of the starting, or the position seen
--- Returns the chat snapshot of chat.lua after `ok` and the newest row | {none} no such chat or member | {waits} not while it is a request | {invalid} a
+-- Returns the chat snapshot of chat.lua after `ok` and 1 if the delivery position has changed, else 0 | {none} no such chat or member | {waits} not while it is a request | {invalid} a
 --   position above the newest row
 local chat = fetch()
 local me, action = chat and member(ARGV[2]), ARGV[3]
 if not me or not (is_shown(me) or action == 'start') then return { 'none' } end
-local changed = true
+local changed, delivered = true, false
 if action == 'start' then
   -- No row of a direct chat is hidden: any row after the deletion of the history has put the chat into a list again.
   local unlisted = not is_shown(me) or (me.cleared > 0 and tonumber(chat.recent[1]) <= me.cleared)
   changed = unlisted or me.state == 'R'
-  if unlisted then me.placed = ARGV[4] end
+  -- Above the deletion of the history also if the clock of this server is slow: else the next deletion would not take the chat out of the lists.
+  if unlisted then me.placed = int(math.max(tonumber(ARGV[4]), me.cleared + 1)) end
   me.state, me.by = 'A', '0'
   if unlisted then me.cleared = 0 end
   local peer = chat.kind == 'direct' and member(other_of(chat, me.uid))
@@ -29,11 +30,11 @@ elseif action == 'see' then
   local number = tonumber(ARGV[4])
   if number > chat.newest then return { 'invalid' } end
   changed = number > tonumber(redis.call('ZSCORE', KEYS[3], me.uid) or 0)
-  if changed then raise(me.uid, number) end
+  if changed then delivered = raise(me.uid, number) end
 elseif action == 'clear' then
   if me.state == 'R' then return { 'waits' } end
   me.first, me.cleared = math.max(me.first, chat.newest + 1), math.max(tonumber(chat.recent[1]), tonumber(me.placed))
-  if chat.newest > 0 then raise(me.uid, chat.newest) end
+  if chat.newest > 0 then delivered = raise(me.uid, chat.newest) end
 end
 if changed then
   if action ~= 'see' then save(me) end
@@ -41,6 +42,6 @@ if changed then
   finish(chat)
 end
 local found = states(chat, affected_members(chat, me.uid))
-table.insert(found, 1, int(chat.newest))
+table.insert(found, 1, delivered and '1' or '0')
 table.insert(found, 1, 'ok')
 return found

@@ -143,10 +143,10 @@ local function record_step(id, number, kept, ttl)
   redis.call('PEXPIRE', KEYS[6], ttl)
 end
 
--- Raises the read position and the delivery position of a member.
+-- Raises the read position and the delivery position of a member. Returns whether the delivery position has changed.
 local function raise(uid, number)
   redis.call('ZADD', KEYS[3], 'GT', int(number), uid)
-  if redis.call('HLEN', KEYS[2]) <= MOST_DELIVERED then redis.call('ZADD', KEYS[4], 'GT', int(number), uid) end
+  return redis.call('HLEN', KEYS[2]) <= MOST_DELIVERED and redis.call('ZADD', KEYS[4], 'GT', 'CH', int(number), uid) == 1
 end
 
 -- The number of texts above a position that a member can read.

@@ -34,7 +34,7 @@ if old_version > version then
   redis.call('ZADD', KEYS[4], 'XX', score, chat)
   redis.call('ZADD', KEYS[5], 'XX', score, chat)
   redis.call('ZADD', KEYS[6], 'XX', score, chat)
-  return { old_list == '-' and 2 or 0 }
+  return { (old_list == '-' or old_list == 'A') and 2 or 0 }
 end
 
 -- A key that may be empty after a removal is not used again. With `stays`, the chat is in this list already and in no other one.

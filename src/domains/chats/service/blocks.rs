@@ -45,7 +45,7 @@ pub async fn settle_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> 
             }
             // A higher version, so that no list is written from values that were read before the block.
             store::raise_versions(ChatDb::of(app), deferred, 0).await?;
-            journal::enqueue_many(app, deferred.iter().map(|chat| Task::ChatMember { chat: *chat, user })).await?;
+            journal::enqueue_many(app, deferred.iter().map(|chat| Task::chat_member(*chat, user))).await?;
         }
     }
     Ok(())

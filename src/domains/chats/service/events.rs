@@ -95,12 +95,16 @@ fn recipients_among(members: &[(UserId, Member)], event: ChatEvent) -> Vec<UserI
     match event {
         // These events concern one account, whether or not it is a member.
         ChatEvent::Changed(account) | ChatEvent::MembershipEnded { member: account, .. } => vec![account],
-        ChatEvent::Created | ChatEvent::RetentionChanged => members.iter().map(|(user, _)| *user).collect(),
+        ChatEvent::Created => members.iter().map(|(user, _)| *user).collect(),
         ChatEvent::PositionsChanged { member, .. } if is_small && is_active(member) => active().collect(),
         ChatEvent::PositionsChanged { member, .. } => vec![member],
         ChatEvent::Typing(member) if is_small && is_active(member) => active().filter(|user| *user != member).collect(),
         ChatEvent::Typing(_) => Vec::new(),
-        ChatEvent::Rows { .. } | ChatEvent::Edited(_) | ChatEvent::Deleted(_) | ChatEvent::Reacted(_) => active().collect(),
+        ChatEvent::Rows { .. }
+        | ChatEvent::Edited(_)
+        | ChatEvent::Deleted(_)
+        | ChatEvent::Reacted(_)
+        | ChatEvent::RetentionChanged => active().collect(),
     }
 }
 
@@ -124,7 +128,7 @@ pub async fn load_event(
             let view = view.filter(|view| view.member.joined_id == chat.0);
             Ok(view.map(|view| ChatEventContent::Changed(chat, Some(view))))
         }
-        ChatEvent::RetentionChanged => Ok(view.map(|view| ChatEventContent::Changed(chat, Some(view)))),
+        ChatEvent::RetentionChanged => Ok(shown(loaders, view).await?.map(|view| ChatEventContent::Changed(chat, Some(view)))),
         // An account that was added again receives the rows of the chat.
         ChatEvent::MembershipEnded { member, row, by, at } if member == viewer && view.is_none() => {
             Ok(Some(membership_ended(ChatMessageId { chat, sequence: row }, member, by, at)))
@@ -133,7 +137,9 @@ pub async fn load_event(
         ChatEvent::Edited(sequence) | ChatEvent::Deleted(sequence) | ChatEvent::Reacted(sequence) => {
             load_text_event(loaders, view, event, ChatMessageId { chat, sequence }).await
         }
-        ChatEvent::PositionsChanged { member, has_seen } => load_positions(loaders, viewer, view, member, has_seen).await,
+        ChatEvent::PositionsChanged { member, is_seen_only } => {
+            load_positions(loaders, viewer, view, (member, is_seen_only)).await
+        }
         ChatEvent::Typing(member) => load_typing(loaders, viewer, view, member).await,
     }
 }
@@ -216,8 +222,7 @@ async fn load_positions(
     loaders: &Loaders,
     viewer: UserId,
     view: Option<Arc<ChatView>>,
-    member: UserId,
-    has_seen: bool,
+    (member, is_seen_only): (UserId, bool),
 ) -> Result<Option<ChatEventContent>, Error> {
     let is_own = member == viewer;
     let view = if is_own { view } else { shown(loaders, view).await? };
@@ -226,7 +231,7 @@ async fn load_positions(
         return Ok(None);
     }
     let Some(found) = find_member(loaders, viewer, view.id, member).await? else { return Ok(None) };
-    let is_visible = is_own || (found.member.state == MemberState::Active && (found.seen.is_some() || !has_seen));
+    let is_visible = is_own || (found.member.state == MemberState::Active && (found.seen.is_some() || !is_seen_only));
     Ok(is_visible.then_some(ChatEventContent::PositionsChanged(view, found)))
 }
 

@@ -33,11 +33,11 @@ pub async fn mark_seen(app: &App, viewer: UserId, chat: &str, sequence: i64) -> 
 /// # Errors
 /// The refusals of the step.
 pub(super) async fn change(app: &App, viewer: UserId, chat: ChatId, change: MemberChange) -> Outcome<ChatId> {
-    let lease = journal::begin_deletion(app, Task::ChatMember { chat, user: viewer }).await?;
+    let lease = journal::begin_deletion(app, Task::ChatMember { chat, user: viewer, is_silent: false }).await?;
     match store::change_member(ChatDb::of(app), chat, viewer, change).await? {
-        Ok((_, states)) => {
+        Ok((delivered, states)) => {
             settle::settle_lists(app, chat, &states, true).await?;
-            publish_change(app, lease, viewer, chat, change, &states).await;
+            publish_change(app, lease, viewer, chat, (change, delivered > 0), &states).await;
             Ok(chat)
         }
         Err(step) => {
@@ -48,17 +48,25 @@ pub(super) async fn change(app: &App, viewer: UserId, chat: ChatId, change: Memb
     }
 }
 
-/// Publishes a change to the sessions of the viewer, and the viewer's read position to the other members, after the response.
-async fn publish_change(app: &App, lease: EntryLease, viewer: UserId, chat: ChatId, change: MemberChange, states: &ChatSnapshot) {
+/// Publishes a change to the sessions of the viewer, and the viewer's positions to the other members, after the response. With `has_delivered`, the
+/// delivery position has changed, too.
+async fn publish_change(
+    app: &App,
+    lease: EntryLease,
+    viewer: UserId,
+    chat: ChatId,
+    (change, has_delivered): (MemberChange, bool),
+    states: &ChatSnapshot,
+) {
     let seen = states.members.iter().find(|snapshot| snapshot.user == viewer).map_or(0, |snapshot| snapshot.seen);
     match change {
         // A lower position changes nothing, so nothing is published.
         MemberChange::MarkSeen(row) if row < seen => return lease.ack(app),
         MemberChange::MarkSeen(_) => {
-            publish::publish_positions(app, &[chat], viewer, true);
+            publish::publish_positions(app, &[chat], viewer, !has_delivered);
             return lease.ack(app);
         }
-        MemberChange::DeleteHistory if states.newest > 0 => publish::publish_positions(app, &[chat], viewer, true),
+        MemberChange::DeleteHistory if states.newest > 0 => publish::publish_positions(app, &[chat], viewer, !has_delivered),
         MemberChange::DeleteHistory | MemberChange::Start(_) | MemberChange::Accept | MemberChange::Decline => {}
     }
     publish::finish(app, lease, chat, UnpublishedRows::default(), vec![ChatEvent::Changed(viewer)]);

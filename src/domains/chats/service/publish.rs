@@ -98,7 +98,7 @@ pub(super) async fn publish_missing(app: &App, chat: ChatId, is_restarted: bool)
     }
 }
 
-/// The members whose positions are about to be published by this process, and whether they have seen more.
+/// The members whose positions are about to be published by this process, and whether only their read position has changed.
 #[derive(Clone, Default)]
 struct UnpublishedPositions(Arc<Mutex<HashMap<(ChatId, UserId), bool>>>);
 
@@ -116,24 +116,24 @@ impl UnpublishedPositions {
     }
 
     /// Adds a member in a chat; `false` if the member is present already.
-    fn add(&self, member: (ChatId, UserId), has_seen: bool) -> bool {
+    fn add(&self, member: (ChatId, UserId), is_seen_only: bool) -> bool {
         let mut members = self.lock();
         match members.get_mut(&member) {
-            Some(seen) => {
-                *seen |= has_seen;
+            Some(seen_only) => {
+                *seen_only &= is_seen_only;
                 false
             }
-            None => members.insert(member, has_seen).is_none(),
+            None => members.insert(member, is_seen_only).is_none(),
         }
     }
 }
 
-/// Publishes in the background that the read position of a member (`has_seen`) or its delivery position has changed in chats: at most one event per
+/// Publishes in the background that the positions of a member have changed in chats, with `is_seen_only` the read position alone: at most one event per
 /// chat and second. The event does not contain the positions: they are read when the event is delivered to a subscriber. Two pipelines for each
 /// attempt, for any number of chats.
-pub(super) fn publish_positions(app: &App, chats: &[ChatId], member: UserId, has_seen: bool) {
+pub(super) fn publish_positions(app: &App, chats: &[ChatId], member: UserId, is_seen_only: bool) {
     let unpublished = app.extension::<UnpublishedPositions>();
-    let mut rest: Vec<ChatId> = chats.iter().copied().filter(|chat| unpublished.add((*chat, member), has_seen)).collect();
+    let mut rest: Vec<ChatId> = chats.iter().copied().filter(|chat| unpublished.add((*chat, member), is_seen_only)).collect();
     if rest.is_empty() {
         return;
     }
@@ -171,8 +171,8 @@ async fn publish_ready(
     for (chat, active) in chats.iter().zip(active) {
         match active {
             None => {
-                let has_seen = unpublished.lock().remove(&(*chat, member)).unwrap_or_default();
-                ready.push((*chat, ChatEvent::PositionsChanged { member, has_seen }));
+                let is_seen_only = unpublished.lock().remove(&(*chat, member)).unwrap_or_default();
+                ready.push((*chat, ChatEvent::PositionsChanged { member, is_seen_only }));
             }
             Some(end) => {
                 throttled.push(*chat);

@@ -19,9 +19,12 @@ const BUCKETS: u64 = 6;
 const AT_ONCE: usize = 8;
 /// Texts that one script stops counting as unread.
 const TEXTS: u64 = 1_000;
+/// Maximum number of chats that it had left from which [`leave_all`] removes an account; [`purge`] removes it from the others.
+const MAX_FORMER: usize = 500;
 
-/// Removes a deleted account from its chats. In groups that it owned another member becomes the owner. Its texts no longer count as unread. Its
-/// rows are left to [`purge`]. For each direct chat some four round trips, for each group some eight and a script for every thousand texts.
+/// Removes a deleted account from its chats. In groups that it owned another member becomes the owner. Its texts no longer count as unread, also in groups
+/// that it had left. Its rows are left to [`purge`]. For each direct chat some four round trips, for each group some eight and a script for every
+/// thousand texts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -29,7 +32,36 @@ pub async fn leave_all(app: &App, user: UserId) -> Result<(), Error> {
     for chats in lists::all_chats(app.db(), user).await?.chunks(AT_ONCE) {
         try_join_all(chats.iter().map(|chat| leave(app, *chat, user))).await?;
     }
+    for chats in lists::former_chats(app.db(), user, MAX_FORMER).await?.chunks(AT_ONCE) {
+        try_join_all(chats.iter().map(|chat| leave_former(app, *chat, user))).await?;
+    }
     Ok(())
+}
+
+/// Removes a deleted account from a chat that is in none of its lists: from the record of a direct chat; in a group that it had left, its texts no longer
+/// count as unread.
+async fn leave_former(app: &App, chat: ChatId, user: UserId) -> Result<(), Error> {
+    let Ok((_, states)) = store::read_states(ChatDb::of(app), chat, &[], false).await? else { return Ok(()) };
+    if states.kind == ChatKind::Direct {
+        return purge_member(app, chat, user).await.map(drop);
+    }
+    if purge_texts(app, chat, user).await? == 0 {
+        return Ok(());
+    }
+    store::raise_versions(ChatDb::of(app), &[chat], 0).await?;
+    journal::enqueue(app, Task::chat_change(chat, Vec::new())).await
+}
+
+/// Stops counting the texts of a deleted account in a group as unread. Returns their number. A script for every thousand.
+async fn purge_texts(app: &App, chat: ChatId, user: UserId) -> Result<u64, Error> {
+    let mut count = 0;
+    loop {
+        let purged = store::purge::purge_texts(ChatDb::of(app), chat, user, TEXTS).await?;
+        count += purged;
+        if purged < TEXTS {
+            return Ok(count);
+        }
+    }
 }
 
 /// Removes a deleted account from chats: the account leaves groups, its texts are deleted, and other rows do not name it. One pass; returns where the next
@@ -48,7 +80,7 @@ pub async fn purge(app: &App, user: UserId, progress: Progress) -> Result<Option
         lists::purge(app.db(), user, &[]).await?;
         return Ok(None);
     }
-    let subtasks = journal::begin_subtasks(app, chats.iter().map(|chat| Task::ChatMember { chat: *chat, user })).await?;
+    let subtasks = journal::begin_subtasks(app, chats.iter().map(|chat| Task::chat_member(*chat, user))).await?;
     let mut left = BUCKETS;
     for chat in &chats {
         let from = if chat.0 == progress.version { progress.below } else { 0 };
@@ -65,12 +97,18 @@ pub async fn purge(app: &App, user: UserId, progress: Progress) -> Result<Option
     Ok(Some(Progress { below: 0, version: 0, ..progress }))
 }
 
-/// Reconciles the lists of one member with a chat. Declines the chat if the member has too many requests or blocks the inviter. Removes the member if the
-/// account was deleted, in passes.
+/// Reconciles the lists of one member with a chat, and publishes this to the member unless `is_silent`. Declines the chat if the member has too many requests or
+/// blocks the inviter. Removes the member if the account was deleted, in passes.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_member(app: &App, chat: ChatId, user: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
+pub async fn settle_member(
+    app: &App,
+    chat: ChatId,
+    user: UserId,
+    is_silent: bool,
+    progress: Progress,
+) -> Result<Option<Progress>, Error> {
     if !users::exists(app, user).await? {
         let below = purge_in(app, chat, user, progress.below, &mut BUCKETS.clone()).await?;
         if below.is_none() {
@@ -84,7 +122,9 @@ pub async fn settle_member(app: &App, chat: ChatId, user: UserId, progress: Prog
                 states = settle::raise_version_above_lists(app, chat, states, &[user]).await?;
             }
             settle::settle_lists(app, chat, &states, true).await?;
-            publish::publish(app, chat, &[ChatEvent::Changed(user)]).await?;
+            if !is_silent {
+                publish::publish(app, chat, &[ChatEvent::Changed(user)]).await?;
+            }
             requests::decline_overflow(app, user, chat).await?;
             requests::decline_blocked(app, user, chat, &states).await?;
             Ok(None)
@@ -101,7 +141,7 @@ pub async fn settle_member(app: &App, chat: ChatId, user: UserId, progress: Prog
 pub async fn repair_member(app: &App, chat: ChatId, user: UserId) -> Result<(), Error> {
     let mut progress = Some(Progress { is_restarted: true, ..Progress::default() });
     while let Some(from) = progress {
-        progress = settle_member(app, chat, user, from).await?;
+        progress = settle_member(app, chat, user, true, from).await?;
     }
     Ok(())
 }
@@ -115,7 +155,7 @@ async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
     if states.kind == ChatKind::Direct {
         return purge_member(app, chat, user).await.map(|result| result != PurgeMemberResult::Gone);
     }
-    while store::purge::purge_texts(ChatDb::of(app), chat, user, TEXTS).await? == TEXTS {}
+    purge_texts(app, chat, user).await?;
     if states.members.iter().any(|snapshot| snapshot.member.is_some()) {
         match groups::end_membership(app, chat, states.newest, user, MembershipEnd::DeleteAccount).await {
             Ok(_) | Err(Refusal::User(_)) => {}

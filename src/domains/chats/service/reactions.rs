@@ -35,7 +35,8 @@ pub async fn react(
     let emoji = model::emoji(emoji)?;
     charge(app, Limit::Reactions, viewer).await?;
     let (view, shown) = find_message(loaders, ChatMessageId::from_global(id)).await?.ok_or_else(no_message)?;
-    if shown.is_hidden {
+    // The rows of a deleted account are deleted at once for readers, and later in the store.
+    if shown.is_hidden || shown.row.is_deleted {
         return Err(no_message().into());
     }
     if is_blocked_direct(loaders, &view).await? {
@@ -81,7 +82,8 @@ pub async fn reactors(
 ) -> Result<Page<Arc<User>>, Error> {
     let request = args.check(&app.cursors().await?, reactors_id(id, emoji))?;
     let all = loaders.chat_reactors.load(id).await?;
-    let of_emoji = all.iter().filter(|(other, ..)| other == emoji);
+    // Reactions of members who have left stay, so there may be more than members.
+    let of_emoji = all.iter().filter(|(other, ..)| other == emoji).take(model::MAX_MEMBERS);
     let rows = of_emoji.map(|(_, user, position)| Row { member: user.0, position: *position }).collect();
     page::read_page(&Reactors { loaders, rows }, request).await
 }

@@ -1,6 +1,6 @@
 //! Texts: sending, editing, deleting.
 
-use super::super::model::{self, ChatView, MemberState, TEXTS_BEFORE_ACCEPTANCE};
+use super::super::model::{self, ChatList, ChatView, MemberState, TEXTS_BEFORE_ACCEPTANCE};
 use super::super::store::{self, ChatDb, NewText, StepRefusal, UnpublishedRows};
 use super::invitations::{self, InvitationResult};
 use super::messages::{self, find_message};
@@ -89,25 +89,27 @@ async fn send_once(
     new.reply_to = reply_target(loaders, view, reply_to).await?;
     messages::refuse_blocked_direct(loaders, view, "chatId").await?;
     new.peer = peer_state(loaders, view).await?;
-    // The first text of a chat that was not accepted is published to the other account as a request.
-    let request = |new: &NewText<'_>| {
+    // The first text of a chat that was not accepted is published to the other account as a request. A text that accepts a request, or takes the chat out of
+    // the archive, is a change of the chat for the sender's other devices.
+    let changes = |new: &NewText<'_>| {
         let receiver = view.peer_id().filter(|_| new.peer == Some(MemberState::Request));
-        receiver.map(ChatEvent::Changed).into_iter().collect::<Vec<_>>()
+        let moves = view.member.state == MemberState::Request || view.list != ChatList::Inbox;
+        receiver.into_iter().chain(moves.then_some(new.sender)).map(ChatEvent::Changed).collect::<Vec<_>>()
     };
-    let mut lease = journal::begin(app, Task::chat_change(view.id, request(&new))).await?;
+    let mut lease = journal::begin(app, Task::chat_change(view.id, changes(&new))).await?;
     let mut step = store::send(ChatDb::of(app), view.id, view.newest, &new, app.now()).await?;
     if step == Err(StepRefusal::PeerStateMissing)
         && let Some(peer) = view.peer_id()
     {
         // The membership of the other account has become `Unstarted` since the chat was read.
         new.peer = invited_state(invitations::check_invitations(loaders, &[peer]).await?.pop())?;
-        let previous = std::mem::replace(&mut lease, journal::begin(app, Task::chat_change(view.id, request(&new))).await?);
+        let previous = std::mem::replace(&mut lease, journal::begin(app, Task::chat_change(view.id, changes(&new))).await?);
         previous.ack(app);
         step = store::send(ChatDb::of(app), view.id, view.newest, &new, app.now()).await?;
     }
     match step {
         Ok((number, states)) => {
-            settle::finish(app, lease, view.id, &states, request(&new)).await?;
+            settle::finish(app, lease, view.id, &states, changes(&new)).await?;
             // Sending marks the rows before the new one as seen by the sender, without `markChatSeen`.
             if number > view.seen + 1 {
                 publish::publish_positions(app, &[view.id], new.sender, true);

@@ -81,15 +81,15 @@ pub(super) async fn settle_lists(app: &App, chat: ChatId, states: &ChatSnapshot,
     let updates: Vec<ChatListUpdate> =
         states.members.iter().map(|snapshot| list_update(chat, states, snapshot, &hidden, counts_as_activity)).collect();
     // Requests from blocked accounts are declined: the block may have come before the request was in a list.
-    let mut rest: Vec<Task> = hidden.declining.iter().map(|user| Task::ChatMember { chat, user: *user }).collect();
+    let mut rest: Vec<Task> = hidden.declining.iter().map(|user| Task::chat_member(chat, *user)).collect();
     let settled = lists::settle_and_schedule(app.db(), &updates, app.now(), Some((chat, &states.retention))).await?;
     for (update, result) in updates.iter().zip(settled) {
         match result {
-            SettleResult::NoAccount if update.state != lists::NO_MEMBER => rest.push(Task::ChatMember { chat, user: update.user }),
+            SettleResult::NoAccount if update.state != lists::NO_MEMBER => rest.push(Task::chat_member(chat, update.user)),
             SettleResult::NoAccount => {}
-            SettleResult::RetryNeeded => rest.push(Task::ChatMember { chat, user: update.user }),
+            SettleResult::RetryNeeded => rest.push(Task::chat_member(chat, update.user)),
             SettleResult::Settled(over) => {
-                rest.extend(over.into_iter().map(|chat| Task::ChatMember { chat, user: update.user }));
+                rest.extend(over.into_iter().map(|chat| Task::chat_member(chat, update.user)));
             }
         }
     }
@@ -160,7 +160,11 @@ async fn load_hidden_direct(app: &App, states: &ChatSnapshot) -> Result<HiddenTe
         |user: &UserId| states.members.iter().any(|it| it.user == *user && it.member.is_some_and(|it| it.state == Request));
     let declining = [(a, blocks.blocks), (b, blocks.is_blocked)].into_iter();
     let declining = declining.filter(|(user, is_blocker)| *is_blocker && has_request(user));
-    Ok(HiddenTexts { declining: declining.map(|(user, _)| user).collect(), has_no_unread: blocks.any(), ..HiddenTexts::default() })
+    Ok(HiddenTexts {
+        declining: declining.map(|(user, _)| user).collect(),
+        has_no_unread: blocks.any(),
+        ..HiddenTexts::default()
+    })
 }
 
 /// Loads the texts that blocks hide in a group. A batch of accounts; for members with blocks three pipelines more, and a script if the newest rows are hidden.
@@ -262,6 +266,10 @@ pub async fn settle_chat(
         Ok(found) => found,
         Err(StepRefusal::ChatEnded(newest)) => return purge_ended(app, chat, former, newest, progress).await,
         Err(_) => {
+            // The record was deleted. A node may have lost the removal of the chat from the lists of its last members.
+            for user in former {
+                lists::purge(app.db(), *user, &[chat]).await?;
+            }
             store::retention::unschedule(app.db(), chat).await?;
             return Ok(None);
         }
@@ -332,6 +340,8 @@ async fn purge_ended(
     let from = if progress.stage == ENDING {
         progress.below
     } else {
+        // The last members wait for the event of their leaving; the deletion of many rows takes long.
+        publish::publish_missing(app, chat, progress.is_restarted).await?;
         // `below` may be an account, not a bucket: the passes before may have settled members.
         store::purge::bounds(app.db(), chat).await?.map_or(0, |(removed, _)| removed / BUCKET)
     };

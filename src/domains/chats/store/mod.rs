@@ -166,6 +166,7 @@ fn parse(reply: &[String]) -> Result<ChatChangeResult, Error> {
         Some("invalid") => StepRefusal::PositionTooHigh,
         Some("kind") => StepRefusal::NotText,
         Some("gone") => StepRefusal::ChatEnded(number(1).unwrap_or(0)),
+        Some("expired") => return Err(Error::OutcomeUnknown),
         _ => return Err(corrupt("the reply of a step")),
     };
     Ok(Err(refusal))
@@ -287,7 +288,8 @@ pub(super) async fn add(
     new: &[NewMember],
     now: Millis,
 ) -> Result<ChatChangeResult, Error> {
-    let mut args = vec![actor.0.to_string(), now.to_string(), MAX_MEMBERS.to_string()];
+    let (kept, ttl) = (MAX_STEP_IDS.to_string(), STEP_IDS_TTL.to_string());
+    let mut args = vec![actor.0.to_string(), now.to_string(), MAX_MEMBERS.to_string(), kept, ttl];
     args.extend(new.iter().flat_map(|new| [new.user.0.to_string(), new.state.letter().to_string(), new.joined.to_string()]));
     append(db, &ADD_MEMBERS, chat, newest, new.len() as u64, &args).await
 }
@@ -353,7 +355,8 @@ pub(super) async fn rename(
     id: u64,
     now: Millis,
 ) -> Result<ChatChangeResult, Error> {
-    let args = [actor.0.to_string(), now.to_string(), id.to_string(), name.to_owned()];
+    let (kept, ttl) = (MAX_STEP_IDS.to_string(), STEP_IDS_TTL.to_string());
+    let args = [actor.0.to_string(), now.to_string(), id.to_string(), name.to_owned(), kept, ttl];
     append(db, &RENAME_CHAT, chat, newest, 1, &args).await
 }
 

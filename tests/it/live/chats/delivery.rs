@@ -1,7 +1,7 @@
 //! To whom events go, in which order, and when that ends.
 
 use super::ChatEvents;
-use crate::chats::{befriend, group, open, run_ok, send, start};
+use crate::chats::{badge, befriend, group, open, run_ok, send, send_many, start};
 use crate::support::TestApp;
 use futures_util::future::join_all;
 use serde_json::json;
@@ -182,4 +182,29 @@ async fn a_request_sends_that_it_came_and_nothing_else() {
     assert_eq!(events.lines(1).await, ["changed"]);
     run_ok(&ada, "RemoveChatMember", json!({ "chatId": third, "userId": bea.id })).await;
     assert_eq!(events.lines(1).await, ["gone"]);
+}
+
+#[tokio::test]
+async fn a_block_with_many_common_groups_sends_no_event() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let mut chats = Vec::new();
+    // One more than a block settles itself: the workers settle the rest.
+    for _ in 0..51 {
+        chats.push(group(&ada, "g", &[&bea], "ALL").await);
+    }
+    for chat in &chats {
+        send_many(&app, &ada, chat, std::iter::once("one".to_owned())).await;
+    }
+    app.drain().await;
+    assert_eq!(badge(&bea).await, 51);
+    let mut events = ChatEvents::listen(&app, &bea).await;
+    for (operation, unread) in [("blockUser", 0), ("unblockUser", 51)] {
+        ada.mutate_ok(operation, json!({ "userId": bea.id }), "").await;
+        app.drain().await;
+        assert_eq!(badge(&bea).await, unread, "{operation}");
+    }
+    send(&ada, &chats[0], "two").await;
+    assert_eq!(events.lines(1).await, ["+2 two"]);
 }

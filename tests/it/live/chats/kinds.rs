@@ -1,7 +1,7 @@
 //! The kinds of events beside rows.
 
 use super::ChatEvents;
-use crate::chats::{befriend, codes, group, open, run_ok, send, start};
+use crate::chats::{befriend, card, codes, group, open, run_ok, send, start};
 use crate::support::TestApp;
 use serde_json::json;
 
@@ -176,4 +176,50 @@ async fn changes_of_the_viewer_to_a_chat_are_delivered_to_own_sessions_only() {
     for events in [&mut own, &mut other] {
         assert_eq!(events.lines(1).await, ["changed"]);
     }
+}
+
+#[tokio::test]
+async fn deliveries_to_a_member_without_read_receipts_come_with_and_without_read_positions() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let chat = open(&ada, &bea).await;
+    run_ok(&bea, "UpdateChatSettings", json!({ "sharesSeen": false })).await;
+    send(&ada, &chat, "one").await;
+    app.drain().await;
+    let mut events = ChatEvents::listen(&app, &ada).await;
+    let position_of_bea = async |events: &mut ChatEvents| loop {
+        let event = events.next_of_any_kind().await;
+        if event.shown["member"]["user"]["id"] == bea.id.as_str() {
+            return event.line;
+        }
+    };
+    // A text that was seen was delivered.
+    run_ok(&bea, "MarkChatSeen", json!({ "chatId": chat, "sequence": 1 })).await;
+    assert_eq!(position_of_bea(&mut events).await, "seen null/1");
+    // Within a second the delivery and the read position are one event.
+    send(&ada, &chat, "two").await;
+    card(&bea, &chat).await;
+    run_ok(&bea, "MarkChatSeen", json!({ "chatId": chat, "sequence": 2 })).await;
+    assert_eq!(position_of_bea(&mut events).await, "seen null/2");
+}
+
+#[tokio::test]
+async fn a_text_that_changes_the_list_of_its_chat_is_a_change_for_own_devices() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let chat = start(&ada, &bea).await;
+    send(&ada, &chat, "one").await;
+    app.drain().await;
+    let [mut own, mut other] = [ChatEvents::listen(&app, &bea).await, ChatEvents::listen(&app, &ada).await];
+    send(&bea, &chat, "two").await;
+    assert_eq!(own.lines(2).await, ["+2 two", "changed"], "the request is accepted");
+    run_ok(&bea, "ArchiveChat", json!({ "chatId": chat })).await;
+    assert_eq!(own.lines(1).await, ["changed"]);
+    send(&bea, &chat, "three").await;
+    assert_eq!(own.lines(2).await, ["+3 three", "changed"], "the chat is in the inbox again");
+    send(&bea, &chat, "four").await;
+    send(&bea, &chat, "five").await;
+    assert_eq!(own.lines(2).await, ["+4 four", "+5 five"]);
+    assert_eq!(other.lines(4).await, ["+2 two", "+3 three", "+4 four", "+5 five"]);
 }

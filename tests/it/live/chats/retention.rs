@@ -1,7 +1,7 @@
 //! Resuming after messages were trimmed: their events are not sent.
 
 use super::ChatEvents;
-use crate::chats::{befriend, group, open, run_ok, send};
+use crate::chats::{befriend, group, open, run_ok, send, start};
 use crate::support::TestApp;
 use serde_json::json;
 use waxwing::base::config::Config;
@@ -74,4 +74,27 @@ async fn a_changed_retention_is_delivered_to_all_members_and_an_unchanged_one_to
         assert_eq!(shown.len(), 2, "{shown:?}");
         assert_eq!(shown[1], json!(null));
     }
+}
+
+#[tokio::test]
+async fn a_changed_retention_comes_neither_through_a_block_nor_to_a_request() {
+    let app = TestApp::start().await;
+    let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
+    let (direct, request) = (open(&ada, &bea).await, start(&ada, &cyd).await);
+    send(&ada, &request, "one").await;
+    bea.mutate_ok("blockUser", json!({ "userId": ada.id }), "").await;
+    app.drain().await;
+    let [mut blocker, mut waiting] = [ChatEvents::listen(&app, &bea).await, ChatEvents::listen(&app, &cyd).await];
+    for chat in [&direct, &request] {
+        run_ok(&ada, "SetChatRetention", json!({ "chatId": chat, "daysAfterSeen": 7 })).await;
+    }
+    app.drain().await;
+    bea.mutate_ok("unblockUser", json!({ "userId": ada.id }), "").await;
+    run_ok(&cyd, "AcceptChatRequest", json!({ "chatId": request })).await;
+    assert_eq!(waiting.lines(1).await, ["changed"]);
+    for chat in [&direct, &request] {
+        send(&ada, chat, "end").await;
+    }
+    assert_eq!(blocker.lines(1).await, ["+1 end"]);
+    assert_eq!(waiting.lines(1).await, ["+2 end"]);
 }
