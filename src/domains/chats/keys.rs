@@ -71,8 +71,8 @@ pub(super) fn texts(id: ChatId) -> String {
     audit::id_key("chat_texts:{", id.0)
 }
 
-/// ZSET, id of a step → the number of its row: texts, ends of memberships and roles, so that a repeated step appends nothing. At most
-/// [`super::model::MAX_STEP_IDS`]; time to live: a day after the last step.
+/// ZSET, id of a step → the number of its row: texts, additions and ends of memberships, roles and names, so that a repeated step appends nothing. At
+/// most [`super::model::MAX_STEP_IDS`]; time to live: a day after the last step.
 pub(super) fn sent(id: ChatId) -> String {
     audit::id_key("chat_sent:{", id.0)
 }

@@ -43,9 +43,9 @@
 //! needs for lists is derived, so that no read grows with the number of chats or rows.
 //!
 //! **Rows.** The script that appends takes the next number, so that numbers have no gaps. The fields of a page's rows follow from their numbers, without a
-//! read, and a page at row 100,000 costs as much as one at row 100. A repeated step appends nothing: a chat stores the ids of its newest 1,000 texts,
-//! ends of memberships and changes of roles; adding accounts that are members already, or setting the name that the group has, appends no
-//! row. Row and newest row are stored as text, with ids in decimal, so that `waxwing fsck --account` finds an account in them.
+//! read, and a page at row 100,000 costs as much as one at row 100. A repeated step appends nothing: a chat stores the ids of its newest 1,000
+//! steps; adding accounts that are members already, or setting the name that the group has, appends no row. Row and newest row are stored as text, with
+//! ids in decimal, so that `waxwing fsck --account` finds an account in them.
 //!
 //! **Lists.** Every change from which lists derive raises the version of the chat. A script on the chat's tag returns the data from which the lists of its
 //! members are derived, at one version; a script on a member's tag applies it, unless a later version was applied. So settling can run twice, late and in any

@@ -132,8 +132,8 @@ impl RepostUndone {
 /// A status was deleted, or does not belong to a stream any more.
 pub(super) struct StatusDeleted(String, ids::StatusId);
 
-/// A status was deleted, or does not belong to this stream any more: remove it from the displayed entries that this stream updates. `tagTimelineEvents` also sends
-/// this event for a status that is no longer public, even if the viewer can still see it.
+/// A status was deleted, or does not belong to this stream any more: remove it from the displayed entries that this stream updates. `tagTimelineEvents` also
+/// sends this event for a status that is no longer public, even if the viewer can still see it.
 #[Object]
 impl StatusDeleted {
     /// Position of the event in its stream. Pass it as `after` to receive the events after this one.

@@ -8,8 +8,6 @@ use crate::support::{Actor, TestApp, error_codes, references, user_error_codes};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
 use waxwing::base::rate_limits::{Limit, RateLimits};
-use waxwing::domains::accounts::service as accounts;
-use waxwing::domains::users::service as users;
 
 /// The logins that the mentions of a status lead to, for a reader without a session.
 async fn mentioned(app: &TestApp, status: &str) -> Vec<String> {
@@ -276,19 +274,4 @@ async fn mentioned_accounts_may_reply_after_a_change_of_their_login() {
     reply(&ada, &before, "it still is").await;
     let refused = bea.mutate("postStatus", json!({ "replyToId": before, "message": "it was not me" }), "status { id }").await;
     assert_eq!(user_error_codes(&refused), ["FORBIDDEN"], "{refused}");
-}
-
-#[tokio::test]
-async fn the_deletion_of_an_account_releases_all_of_its_former_logins() {
-    let app = TestApp::start().await;
-    let id = app.user("ada").await.user_id();
-    for number in 0..52 {
-        app.clock.advance(15 * DAY_MS);
-        users::change_login(&app.app, id, &format!("ada_{number}"), RIGHT, None).await.expect("it is free");
-    }
-    assert_eq!(app.redis.run::<u64>(&["HEXISTS", &claims_of("ada"), "ada@"]), 1);
-    accounts::delete(&app.app, id, RIGHT, None).await.expect("it is deleted");
-    app.drain().await;
-    assert_eq!(references(&app.app, id).await, [""; 0]);
-    assert_no_findings(&app, "a deletion").await;
 }

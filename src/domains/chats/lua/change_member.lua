@@ -1,8 +1,8 @@
 -- change_member.lua - changes what a member alone decides: to begin, accept or decline a chat, what it has seen, and to delete its history.
 -- KEYS the first nine of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 member  3 `start`, `accept`, `decline`, `see` or `clear`  4 id of the starting, or the position seen
--- Returns the chat snapshot of chat.lua after `ok` and 1 if the delivery position has changed, else 0 | {none} no such chat or member | {waits} not while it is a request | {invalid} a
---   position above the newest row
+-- Returns the chat snapshot of chat.lua after `ok` and 1 if the delivery position has changed, else 0 | {none} no such chat or member | {waits} not while it
+--   is a request | {invalid} a position above the newest row
 local chat = fetch()
 local me, action = chat and member(ARGV[2]), ARGV[3]
 if not me or not (is_shown(me) or action == 'start') then return { 'none' } end

@@ -3,7 +3,8 @@
 -- ARGV 1 first bucket  2 id of the step  3 sender  4 now, ms  5 the row that it replies to, or 0  6 state that the other account
 --   gets with the first text, or ''  7 the most texts before acceptance  8 the most ids of steps  9 their time to live, ms  10 activity  11 text
 -- Returns the chat snapshot of chat.lua after `ok` and the number of the row | {again} the rows need other keys | {none} no such chat or member | {limit} too
---   many texts before acceptance | {reply} no such message to reply to | {undecided} the state of the other account is missing | {expired} whether a repeated step was made is unknown
+--   many texts before acceptance | {reply} no such message to reply to | {undecided} the state of the other account is missing | {expired} whether a
+--   repeated step was made is unknown
 local chat = fetch()
 local me = chat and member(ARGV[3])
 if not is_shown(me) then return { 'none' } end
@@ -15,7 +16,7 @@ local function result(number)
 end
 local before = redis.call('ZSCORE', KEYS[6], ARGV[2])
 if before then return result(before) end
--- A repeated step that is older than the stored ids may have appended its text already.
+-- A repeated step that is older than the oldest stored one may have appended its text already.
 if ARGV[10] ~= ARGV[2] and redis.call('ZCARD', KEYS[6]) >= tonumber(ARGV[8]) then
   if tonumber(ARGV[2]) < tonumber(redis.call('ZRANGE', KEYS[6], 0, 0)[1]) then return { 'expired' } end
 end

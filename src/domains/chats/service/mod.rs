@@ -93,6 +93,7 @@ fn refusal(step: StepRefusal) -> Refusal {
         StepRefusal::NotText => {
             error(UserErrorCode::InvalidInput, "Only text messages can be edited, deleted or reacted to.", "messageId")
         }
+        StepRefusal::Expired => Error::OutcomeUnknown.into(),
     }
 }
 

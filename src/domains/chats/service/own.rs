@@ -60,7 +60,7 @@ async fn publish_change(
 ) {
     let seen = states.members.iter().find(|snapshot| snapshot.user == viewer).map_or(0, |snapshot| snapshot.seen);
     match change {
-        // A lower position changes nothing, so nothing is published.
+        // A lower position changes nothing, so nothing is published. (A script that was sent again reports no delivery: the next event shows it.)
         MemberChange::MarkSeen(row) if row < seen => return lease.ack(app),
         MemberChange::MarkSeen(_) => {
             publish::publish_positions(app, &[chat], viewer, !has_delivered);

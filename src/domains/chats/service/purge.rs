@@ -97,8 +97,8 @@ pub async fn purge(app: &App, user: UserId, progress: Progress) -> Result<Option
     Ok(Some(Progress { below: 0, version: 0, ..progress }))
 }
 
-/// Reconciles the lists of one member with a chat, and publishes this to the member unless `is_silent`. Declines the chat if the member has too many requests or
-/// blocks the inviter. Removes the member if the account was deleted, in passes.
+/// Reconciles the lists of one member with a chat, and publishes this to the member unless `is_silent`. Declines the chat if the member has too many
+/// requests or blocks the inviter. Removes the member if the account was deleted, in passes.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -112,7 +112,7 @@ async fn send_once(
             settle::finish(app, lease, view.id, &states, changes(&new)).await?;
             // Sending marks the rows before the new one as seen by the sender, without `markChatSeen`.
             if number > view.seen + 1 {
-                publish::publish_positions(app, &[view.id], new.sender, true);
+                publish::publish_positions(app, &[view.id], new.sender, false);
             }
             Ok(number)
         }

@@ -119,6 +119,8 @@ pub(super) enum StepRefusal {
     NotText,
     /// The chat has ended; its newest row.
     ChatEnded(u64),
+    /// The step is older than the stored ids of steps: whether it was made before is unknown.
+    Expired,
 }
 
 /// Result of a change of a chat: a number that depends on the script, and the states of the members.
@@ -166,7 +168,7 @@ fn parse(reply: &[String]) -> Result<ChatChangeResult, Error> {
         Some("invalid") => StepRefusal::PositionTooHigh,
         Some("kind") => StepRefusal::NotText,
         Some("gone") => StepRefusal::ChatEnded(number(1).unwrap_or(0)),
-        Some("expired") => return Err(Error::OutcomeUnknown),
+        Some("expired") => StepRefusal::Expired,
         _ => return Err(corrupt("the reply of a step")),
     };
     Ok(Err(refusal))

@@ -7,9 +7,8 @@ use std::fmt::Write;
 
 /// Maximum number of changes of the login of an account in [`LOGIN_RESERVATION_TTL`].
 pub(in super::super) const MAX_LOGIN_CHANGES: usize = 2;
-/// The maximum number of stored former logins of an account; the oldest are dropped. At most 25 are added in a year, so no account drops a login within
-/// 20 years. The deletion of the account does not release dropped logins.
-const MAX_FORMER: usize = 500;
+/// The maximum number of stored former logins of an account; the oldest are dropped. At most 24 are added in a year.
+const MAX_FORMER: usize = 50;
 
 /// A login that an account had before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,12 +222,12 @@ mod tests {
         assert_eq!(LoginHistory::parse(""), Some(LoginHistory::NONE));
         let mut history = LoginHistory::NONE.cancelled();
         assert_eq!(LoginHistory::parse(&history.text()), Some(history.clone()));
-        for number in 0..510 {
+        for number in 0..60 {
             history = history.changed(&format!("Ada_{number}"), NOW - DAY, NOW + number * 15 * DAY);
             assert_eq!(LoginHistory::parse(&history.text()), Some(history.clone()));
         }
-        assert_eq!((history.version(), history.former().len(), history.former()[0].login.as_str()), (511, 500, "ada_10"));
-        assert!(history.text().len() < 500 * 80);
+        assert_eq!((history.version(), history.former().len(), history.former()[0].login.as_str()), (61, 50, "ada_10"));
+        assert!(history.text().len() < 50 * 80);
         for text in ["x", "1 ada", "1 ada:1:2", "1 a b:1:2:3", "1 ada:1:2:3:4", "1 a-b:1:2:3", " "] {
             assert_eq!(LoginHistory::parse(text), None, "{text:?}");
             let unreadable = LoginHistory::of_text(text.to_owned());

@@ -89,6 +89,11 @@ async fn a_changed_retention_comes_neither_through_a_block_nor_to_a_request() {
         run_ok(&ada, "SetChatRetention", json!({ "chatId": chat, "daysAfterSeen": 7 })).await;
     }
     app.drain().await;
+    // Events of a chat are delivered in their order.
+    for (actor, chat, events) in [(&bea, &direct, &mut blocker), (&cyd, &request, &mut waiting)] {
+        run_ok(actor, "MuteChat", json!({ "chatId": chat })).await;
+        assert_eq!(events.lines(1).await, ["changed"]);
+    }
     bea.mutate_ok("unblockUser", json!({ "userId": ada.id }), "").await;
     run_ok(&cyd, "AcceptChatRequest", json!({ "chatId": request })).await;
     assert_eq!(waiting.lines(1).await, ["changed"]);
