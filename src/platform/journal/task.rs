@@ -483,12 +483,13 @@ mod tests {
             Task::StatusIndexes { .. } => 26,
             Task::Privacy { .. } => 27,
             Task::Chat { .. } => 28,
-            Task::ChatMember { .. } => 29,
-            Task::DirectChat { .. } => 30,
-            Task::Password { .. } => 31,
-            Task::Login { .. } => 32,
-            Task::Mail(_) => 33,
+            Task::ChatMember { is_silent: true, .. } => 29,
+            Task::ChatMember { is_silent: false, .. } => 30,
+            Task::DirectChat { .. } => 31,
+            Task::Password { .. } => 32,
+            Task::Login { .. } => 33,
+            Task::Mail(_) => 34,
         };
-        assert_eq!(stored_tasks.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..34).collect::<Vec<_>>());
+        assert_eq!(stored_tasks.iter().map(|(task, _)| number(task)).collect::<Vec<_>>(), (0..35).collect::<Vec<_>>());
     }
 }
