@@ -9,20 +9,13 @@ local me = chat and member(ARGV[2])
 if not is_shown(me) then return { 'none' } end
 if chat.kind == 'direct' then return { 'direct' } end
 if me.role == 'M' then return { 'forbidden' } end
-local new, uids = {}, {}
+local new, uids = {}, { me.uid }
 for at = 7, #ARGV, 3 do
   table.insert(uids, ARGV[at])
   if redis.call('HEXISTS', KEYS[2], ARGV[at]) == 0 then table.insert(new, at) end
 end
-local function result()
-  table.insert(uids, 1, me.uid)
-  local found = states(chat, uids)
-  table.insert(found, 1, int(chat.newest))
-  table.insert(found, 1, 'ok')
-  return found
-end
 -- An account that has left since the step was made is not added again.
-if ARGV[9] and redis.call('ZSCORE', KEYS[6], ARGV[9]) then return result() end
+if ARGV[9] and redis.call('ZSCORE', KEYS[6], ARGV[9]) then return snapshot(chat, uids) end
 local base = tonumber(ARGV[1])
 if not fits(chat, base, #new) then return { 'again', int(chat.newest) } end
 if redis.call('HLEN', KEYS[2]) + #new > tonumber(ARGV[4]) then return { 'limit' } end
@@ -43,4 +36,4 @@ if #new > 0 then
   if redis.call('HLEN', KEYS[2]) > MOST_DELIVERED then redis.call('UNLINK', KEYS[4]) end
   finish(chat)
 end
-return result()
+return snapshot(chat, uids)

@@ -41,7 +41,4 @@ if changed then
   update_shared_positions(chat, action == 'clear')
   finish(chat)
 end
-local found = states(chat, affected_members(chat, me.uid))
-table.insert(found, 1, delivered and '1' or '0')
-table.insert(found, 1, 'ok')
-return found
+return snapshot(chat, affected_members(chat, me.uid), delivered and '1' or '0')

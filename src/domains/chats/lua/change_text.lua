@@ -33,7 +33,4 @@ if changed then
   if number == chat.newest then chat.last = row end
   finish(chat)
 end
-local found = states(chat, affected_members(chat, me.uid))
-table.insert(found, 1, changed and 1 or 0)
-table.insert(found, 1, 'ok')
-return found
+return snapshot(chat, affected_members(chat, me.uid), changed and 1 or 0)

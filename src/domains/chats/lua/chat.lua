@@ -167,11 +167,12 @@ local function retention_of(chat)
   return table.concat({ int(chat.lowest), int(chat.removed), int(chat.newest), chat.days, int(chat.since) }, ' ')
 end
 
--- Returns the chat snapshot: kind, version, newest row, recent, accounts of a direct chat, the number of members, or 0 if the lists of all agree with this
--- version, the oldest row, the retention fields, the memberships whose end may be unpublished; then for each account: its id, membership or '', texts after
--- its read position, read position. (A script that was sent again after a broken connection changes nothing, but the lists do not agree yet.)
-local function states(chat, uids)
-  local found = { chat.kind, int(chat.version), int(chat.newest), table.concat(chat.recent, ' '), chat.a, chat.b }
+-- Returns the reply of a script that has succeeded: `ok`, `number` or the newest row, and the chat snapshot: kind, version, newest row, recent, accounts of a
+-- direct chat, the number of members, or 0 if the lists of all agree with this version, the oldest row, the retention fields, the memberships whose end may
+-- be unpublished; then for each account: its id, membership or '', texts after its read position, read position. (A script that was sent again after a broken
+-- connection changes nothing, but the lists do not agree yet.)
+local function snapshot(chat, uids, number)
+  local found = { 'ok', number or int(chat.newest), chat.kind, int(chat.version), int(chat.newest), table.concat(chat.recent, ' '), chat.a, chat.b }
   table.insert(found, chat.version > chat.settled and int(redis.call('HLEN', KEYS[2])) or '0')
   table.insert(found, int(chat.oldest))
   table.insert(found, retention_of(chat))

@@ -14,10 +14,7 @@ if not chat then
   local gone = redis.call('HMGET', KEYS[1], 'gone', 'newest')
   if gone[1] == ARGV[5] then return { 'gone', gone[2] } end
 elseif redis.call('ZSCORE', KEYS[6], ARGV[5]) then
-  local found = states(chat, ARGV[2] == ARGV[3] and { ARGV[3] } or { ARGV[3], ARGV[2] })
-  table.insert(found, 1, int(chat.newest))
-  table.insert(found, 1, 'ok')
-  return found
+  return snapshot(chat, ARGV[2] == ARGV[3] and { ARGV[3] } or { ARGV[3], ARGV[2] })
 end
 if not is_shown(me) then return { 'none' } end
 if chat.kind == 'direct' then return { 'direct' } end
@@ -68,9 +65,8 @@ end
 update_shared_positions(chat, true, target.uid)
 redis.call('HDEL', KEYS[2], target.uid)
 finish(chat)
-local found = states(chat, uids)
+-- Before the positions are removed: a key that may be empty then is not used again.
+local found = snapshot(chat, uids)
 redis.call('ZREM', KEYS[3], target.uid)
 redis.call('ZREM', KEYS[4], target.uid)
-table.insert(found, 1, int(chat.newest))
-table.insert(found, 1, 'ok')
 return found

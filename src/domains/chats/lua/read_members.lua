@@ -22,7 +22,4 @@ if ARGV[4] ~= '0' then
   table.sort(members, function(a, b) return tonumber(a) < tonumber(b) end)
   uids = { unpack(members, 1, math.min(#members, tonumber(ARGV[4]))) }
 end
-local found = states(chat, uids)
-table.insert(found, 1, int(chat.settled))
-table.insert(found, 1, 'ok')
-return found
+return snapshot(chat, uids, int(chat.settled))

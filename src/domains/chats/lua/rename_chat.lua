@@ -6,13 +6,7 @@
 local chat = fetch()
 local me = chat and member(ARGV[2])
 if not is_shown(me) then return { 'none' } end
-local function result()
-  local found = states(chat, { me.uid })
-  table.insert(found, 1, int(chat.newest))
-  table.insert(found, 1, 'ok')
-  return found
-end
-if redis.call('ZSCORE', KEYS[6], ARGV[4]) then return result() end
+if redis.call('ZSCORE', KEYS[6], ARGV[4]) then return snapshot(chat, { me.uid }) end
 if chat.kind == 'direct' then return { 'direct' } end
 if me.role == 'M' then return { 'forbidden' } end
 local base = tonumber(ARGV[1])
@@ -23,4 +17,4 @@ if chat.name ~= ARGV[5] then
   redis.call('HSET', KEYS[1], 'name', ARGV[5])
   finish(chat)
 end
-return result()
+return snapshot(chat, { me.uid })

@@ -8,14 +8,8 @@
 local chat = fetch()
 local me = chat and member(ARGV[3])
 if not is_shown(me) then return { 'none' } end
-local function result(number)
-  local found = states(chat, affected_members(chat, me.uid))
-  table.insert(found, 1, int(number))
-  table.insert(found, 1, 'ok')
-  return found
-end
 local before = redis.call('ZSCORE', KEYS[6], ARGV[2])
-if before then return result(before) end
+if before then return snapshot(chat, affected_members(chat, me.uid), int(before)) end
 -- A repeated step that is older than the oldest stored one may have appended its text already.
 if ARGV[10] ~= ARGV[2] and redis.call('ZCARD', KEYS[6]) >= tonumber(ARGV[8]) then
   if tonumber(ARGV[2]) < tonumber(redis.call('ZRANGE', KEYS[6], 0, 0)[1]) then return { 'expired' } end
@@ -51,4 +45,4 @@ raise(me.uid, number)
 update_shared_positions(chat)
 record_step(ARGV[2], number, tonumber(ARGV[8]), ARGV[9])
 finish(chat)
-return result(number)
+return snapshot(chat, affected_members(chat, me.uid), int(number))

@@ -9,7 +9,4 @@ if chat.kind == 'group' and me.role ~= 'O' then return { 'forbidden' } end
 if chat.days == ARGV[3] then return { 'same' } end
 chat.days = ARGV[3]
 redis.call('HSET', KEYS[1], 'days', chat.days)
-local found = states(chat, {})
-table.insert(found, 1, int(chat.newest))
-table.insert(found, 1, 'ok')
-return found
+return snapshot(chat, {})

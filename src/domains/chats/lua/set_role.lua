@@ -8,13 +8,7 @@
 local chat = fetch()
 local me = chat and member(ARGV[2])
 if not is_shown(me) then return { 'none' } end
-local function result()
-  local found = states(chat, { me.uid })
-  table.insert(found, 1, int(chat.newest))
-  table.insert(found, 1, 'ok')
-  return found
-end
-if redis.call('ZSCORE', KEYS[6], ARGV[5]) then return result() end
+if redis.call('ZSCORE', KEYS[6], ARGV[5]) then return snapshot(chat, { me.uid }) end
 if chat.kind == 'direct' then return { 'direct' } end
 if me.role ~= 'O' then return { 'forbidden' } end
 local target, role = member(ARGV[3]), ARGV[7]
@@ -35,4 +29,4 @@ if target.role ~= role then
   end
   finish(chat)
 end
-return result()
+return snapshot(chat, { me.uid })
