@@ -1,5 +1,6 @@
 //! The audit of chats: a chat has its keys and members, a group one owner, rows agree with their bits and reactions, and lists agree with memberships.
 
+mod former;
 mod retention;
 
 use super::keys::{self, KeyKind};
@@ -48,7 +49,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], kept: Option<u64>,
                     of_chats.push((kind, entry.key.as_str()));
                 }
             }
-            KeyKind::Authors(_) | KeyKind::Reactions(..) => {
+            KeyKind::Authors(_) | KeyKind::Left(_) | KeyKind::Reactions(..) => {
                 if entry.check_type("zset", Expiry::Never, found) {
                     of_chats.push((kind, entry.key.as_str()));
                 }
@@ -72,6 +73,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], kept: Option<u64>,
             KeyKind::Chat(chat) => retention::check_chat(reader, *chat, key, kept, found).await?,
             KeyKind::Members(chat) => check_members(reader, *chat, key, found).await?,
             KeyKind::Rows(chat, bucket) => check_rows(reader, *chat, *bucket, key, found).await?,
+            KeyKind::Left(chat) => former::check_left(reader, *chat, key, found).await?,
             KeyKind::Reactions(chat, sequence) => check_reactions(reader, *chat, *sequence, key, found).await?,
             _ => {}
         }
@@ -83,7 +85,9 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], kept: Option<u64>,
         match keys::parse(key) {
             Some(KeyKind::States(_)) => check_states(reader, *user, key, found).await?,
             Some(KeyKind::Direct(_)) => check_pairs(reader, key, found).await?,
-            Some(KeyKind::OfAccount(_, "zset")) if *key == keys::former(*user) => check_former(reader, *user, key, found).await?,
+            Some(KeyKind::OfAccount(_, "zset")) if *key == keys::former(*user) => {
+                former::check_former(reader, *user, key, found).await?;
+            }
             Some(KeyKind::OfAccount(_, "zset")) => check_order(reader, *user, key, found).await?,
             _ => {}
         }
@@ -94,7 +98,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], kept: Option<u64>,
 const fn chat_of(kind: &KeyKind) -> Option<ChatId> {
     match kind {
         KeyKind::Members(chat) | KeyKind::Rows(chat, _) | KeyKind::Reactions(chat, _) | KeyKind::Authors(chat) => Some(*chat),
-        KeyKind::OfChat(chat, _) | KeyKind::Sent(chat) => Some(*chat),
+        KeyKind::OfChat(chat, _) | KeyKind::Sent(chat) | KeyKind::Left(chat) => Some(*chat),
         KeyKind::Chat(_)
         | KeyKind::Schedule(..)
         | KeyKind::Throttle(_)
@@ -291,22 +295,6 @@ async fn check_order(reader: &AuditReader, user: UserId, key: &str, found: &mut 
     for chat in ids.iter().filter(|chat| states.read::<u64>(chat) != Some(1)) {
         let settle = [Remedy::SettleChat { chat: ChatId(*chat), user }];
         found.add_repairable(key, format!("has {chat}, which does not exist for it"), settle);
-    }
-    Ok(())
-}
-
-/// A chat that names the account exists.
-async fn check_former(reader: &AuditReader, user: UserId, key: &str, found: &mut Findings) -> Result<(), Error> {
-    let all = cmd("ZRANGE").arg(key).arg(0).arg(2 * MAX_CHATS).take();
-    let members: Vec<String> = reader.query([key], |_| all.clone()).await?.read(&key).unwrap_or_default();
-    let ids: Vec<u64> = members.iter().filter_map(|member| audit::id(member)).collect();
-    if ids.len() < members.len() {
-        found.add(key, "has a member that is no chat");
-    }
-    let existing_chats = reader.query(ids.iter().copied(), |chat| cmd("EXISTS").arg(keys::chat(ChatId(chat))).take()).await?;
-    for chat in ids.iter().filter(|chat| existing_chats.read::<u64>(chat) != Some(1)) {
-        let settle = [Remedy::SettleChat { chat: ChatId(*chat), user }];
-        found.add_repairable(key, format!("has {chat}, which does not exist"), settle);
     }
     Ok(())
 }

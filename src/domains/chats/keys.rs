@@ -5,7 +5,7 @@ use crate::base::audit;
 use crate::base::ids::{ChatId, UserId, source};
 
 /// The kinds of keys: the part before the colon.
-pub const KINDS: [&str; 26] = [
+pub const KINDS: [&str; 27] = [
     "chat",
     "chat_members",
     "chat_seen",
@@ -19,6 +19,7 @@ pub const KINDS: [&str; 26] = [
     "chat_typing",
     "chat_positions",
     "chat_seen_times",
+    "chat_left",
     "chat_trims",
     "chat_seen_since",
     "chat_sizes",
@@ -85,6 +86,12 @@ pub(super) fn authors(id: ChatId) -> String {
 /// HASH of a group, user id → the number of its texts that are not deleted. At most the accounts that have such a text; deleted with the chat.
 pub(super) fn writers(id: ChatId) -> String {
     audit::id_key("chat_writers:{", id.0)
+}
+
+/// ZSET of a group, user id → id of the end of its membership: the accounts whose [`former`] may have the group. A member of some 100 bytes for each account
+/// that has left, until it is added again or deleted, or the group is deleted; no time to live.
+pub(super) fn left(id: ChatId) -> String {
+    audit::id_key("chat_left:{", id.0)
 }
 
 /// HASH, number of a row → row, as `lua/chat.lua` says: [`BUCKET`] rows, those whose numbers divided by it are `bucket`. Deleted with the chat.
@@ -192,6 +199,8 @@ pub(super) enum KeyKind {
     Members(ChatId),
     /// Authors of a group.
     Authors(ChatId),
+    /// The accounts that have left a group.
+    Left(ChatId),
     /// Rows of a chat.
     Rows(ChatId, u64),
     /// The reactions to a message.
@@ -230,6 +239,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         "chat_writers" => KeyKind::OfChat(chat()?, "hash"),
         "chat_sent" => KeyKind::Sent(chat()?),
         "chat_authors" => KeyKind::Authors(chat()?),
+        "chat_left" => KeyKind::Left(chat()?),
         "chat_rows" => part().map(|(id, bucket)| KeyKind::Rows(id, bucket))?,
         "chat_reactions" => part().map(|(id, sequence)| KeyKind::Reactions(id, sequence))?,
         "chat_typing" | "chat_positions" => part().map(|(id, _)| KeyKind::Throttle(id))?,
@@ -252,6 +262,7 @@ mod tests {
         let (chat, user) = (ChatId(5), UserId(6));
         assert_eq!(parse(&rows_with(chat, 300)), Some(KeyKind::Rows(chat, 2)));
         assert_eq!(parse(&reactions(chat, 300)), Some(KeyKind::Reactions(chat, 300)));
+        assert_eq!(parse(&left(chat)), Some(KeyKind::Left(chat)));
         assert_eq!(parse(&former(user)), Some(KeyKind::OfAccount(user, "zset")));
         assert_eq!(parse(&direct(user)), Some(KeyKind::Direct(user)));
         assert_eq!(

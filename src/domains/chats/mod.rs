@@ -16,6 +16,7 @@
 //! | `chat_sent:{c}` | ZSET | id of a step that has appended a row → number of the row | 1,000, a day |
 //! | `chat_authors:{c}` | ZSET | groups: author and number of each text | the texts |
 //! | `chat_writers:{c}` | HASH | groups: author → number of texts | the authors of texts |
+//! | `chat_left:{c}` | ZSET | groups: account that has left → id of the end of its membership | until it is added again or deleted |
 //! | `chat_reactions:{c}:{number}` | ZSET | emoji and account → id of the reaction | 12 emoji of 500 members |
 //! | `chat_typing:{c}:{hash}`, `chat_positions:{c}:{hash}` | STRING | the member's typing, or its positions, were published just now | 3 s, 1 s |
 //!
@@ -78,7 +79,8 @@
 //!
 //! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. A chat has all rows after its last deleted one. Every chat that
 //! names an account is in the account's `chat_states` or `chats_former`, so that the deletion of the account finds the chat. A list has a chat if,
-//! and only if, `chat_states` says so.
+//! and only if, `chat_states` says so. An account whose `chats_former` has a chat is in its `chat_members` or `chat_left`, so that the end of a group
+//! finds the account, also when all rows that name the account are deleted.
 //!
 //! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that the lists of all members are
 //! settled: some 13 commands each, which a worker does after the response. The request that has changed the group is charged for them as for its own

@@ -5,6 +5,7 @@ mod cost;
 mod deletion;
 mod direct;
 mod groups;
+mod leaving;
 mod limits;
 mod listing;
 mod pages;

@@ -102,6 +102,35 @@ async fn a_chat_that_has_ended_is_added_to_no_list() {
 }
 
 #[tokio::test]
+async fn a_chat_that_has_ended_is_added_to_no_account_that_had_left_it() {
+    let app = app_on_own_redis().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let party = group(&ada, "g", &[&bea], "ALL").await;
+    run_ok(&bea, "LeaveChat", json!({ "chatId": party })).await;
+    app.drain().await;
+    let proxy = Proxy::in_front_of(&app.redis).await;
+    let slow = open_process(&app, proxy.port).await;
+    slow.next_id().await.expect("a store");
+    let chat = ChatId::from_global(&party).expect("an id");
+    // A worker has read the chat as it was when its last member leaves it and its record is deleted.
+    proxy.set_after(b"chat_members:{", Flow::Hold);
+    let interleaved = async {
+        while proxy.is_armed() {
+            tokio::task::yield_now().await;
+        }
+        run_ok(&ada, "LeaveChat", json!({ "chatId": party })).await;
+        app.drain().await;
+        proxy.set(Flow::Pass, Flow::Pass);
+    };
+    let settling = chats::settle_member(&slow, chat, bea.user_id(), true, Progress::default());
+    tokio::join!(settling, interleaved).0.expect("a store");
+    let former = format!("chats_former:{{{}}}", bea.user_id().0);
+    assert_eq!(app.redis.run::<Option<f64>>(&["ZSCORE", &former, &chat.0.to_string()]), None);
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
 async fn a_late_worker_brings_a_chat_back_from_the_archive() {
     let app = app_on_own_redis().await;
     let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;

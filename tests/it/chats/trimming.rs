@@ -118,7 +118,7 @@ async fn two_servers_trim_at_once() {
 }
 
 /// Another process that dies after this many writes.
-async fn dying(app: &TestApp, proxy: &CrashProxy) -> App {
+pub(super) async fn dying(app: &TestApp, proxy: &CrashProxy) -> App {
     let target = app.redis.tcp_url(proxy.port).parse().expect("an address");
     let db = Db::open(&target, Timing { connections: 1, ..LONG_TIMEOUTS }).await.expect("a store");
     App::new(db, app.clock.clone(), app.app.config().clone())

@@ -10,13 +10,19 @@ use waxwing::cli::fsck::{self, AuditOptions};
 /// A command that breaks the store, the finding, and whether it is repaired. `|` stands for a space.
 type Case = (&'static str, &'static str, bool);
 
-const CASES: [Case; 21] = [
+const CASES: [Case; 27] = [
     ("DEL chats:{$ada}", "chat_states:{$ada}: the lists do not agree with it about $chat", true),
     ("HDEL chat_states:{$ada} $chat", "chat_members:{$chat}: the lists of $ada do not agree with it", true),
     ("DEL chats_former:{$cyd}", "chat_members:{$begun}: the lists of $cyd do not agree with it", true),
     ("HSET chat_states:{$ada} 7 3|I|5|0|0", "chat_states:{$ada}: has 7, which does not exist for it", true),
     ("HSET chat_states:{$ada} $chat 99|A|5|0|0", "chat_states:{$ada}: the lists do not agree with it about $chat", true),
     ("ZADD chats_former:{$ada} 5 7", "chats_former:{$ada}: has 7, which does not exist", true),
+    ("ZREM chat_left:{$left} $bea", "chats_former:{$bea}: has $left, which has no record of it", true),
+    ("ZREM chats_former:{$bea} $left", "chat_left:{$left}: the lists of $bea do not agree with it", true),
+    ("ZADD chat_left:{$left} 5 $ada", "chat_left:{$left}: has $ada, which is a member", true),
+    ("ZADD chat_left:{$left} 5 7", "chat_left:{$left}: names 7, which is not an account", true),
+    ("ZADD chat_left:{$left} 5 x", "chat_left:{$left}: has a member that is no account", true),
+    ("ZADD chat_left:{7} 5 $bea", "chat_left:{7}: there is no such chat", true),
     ("ZADD chats_unread:{$ada} 5 7", "chats_unread:{$ada}: has 7, which does not exist for it", true),
     ("HSET chat_states:{$ada} $chat x", "chat_states:{$ada}: its state of $chat cannot be read", false),
     ("ZADD chats:{7} 5 7", "chats:{7}: there is no such account", true),
@@ -52,6 +58,8 @@ async fn check((command, finding, is_repaired): Case) {
     let party = group(&ada, "g", &[&bea], "ALL").await;
     send(&bea, &party, "three").await;
     let begun = start(&ada, &cyd).await;
+    let left = group(&ada, "h", &[&bea], "ALL").await;
+    run_ok(&bea, "LeaveChat", json!({ "chatId": left })).await;
     app.drain_journal().await;
     app.clock.advance(120_000);
     assert_eq!(findings(&app.app).await, [""; 0], "before {command}");
@@ -61,6 +69,7 @@ async fn check((command, finding, is_repaired): Case) {
         ("$part", source::partition(ChatId::from_global(&chat).expect("an id").0, 16).to_string()),
         ("$group", number(&party)),
         ("$begun", number(&begun)),
+        ("$left", number(&left)),
         ("$other", "7".to_owned()),
         ("$ada", ada.user_id().0.to_string()),
         ("$bea", bea.user_id().0.to_string()),

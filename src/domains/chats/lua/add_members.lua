@@ -22,6 +22,7 @@ if redis.call('HLEN', KEYS[2]) + #new > tonumber(ARGV[4]) then return { 'limit' 
 if #new > 0 then
   chat.sent = math.max(chat.sent, tonumber(ARGV[3]))
   record_step(ARGV[9], chat.newest + 1, tonumber(ARGV[5]), ARGV[6])
+  local joined = {}
   for _, at in ipairs(new) do
     local uid, state, id = ARGV[at], ARGV[at + 1], ARGV[at + 2]
     local number = append(chat, base, id, 'J', me.uid, uid)
@@ -32,7 +33,9 @@ if #new > 0 then
     })
     redis.call('ZADD', KEYS[3], int(number), uid)
     redis.call('ZADD', KEYS[4], int(number), uid)
+    table.insert(joined, uid)
   end
+  redis.call('ZREM', KEYS[10], unpack(joined))
   if redis.call('HLEN', KEYS[2]) > MOST_DELIVERED then redis.call('UNLINK', KEYS[4]) end
   finish(chat)
 end

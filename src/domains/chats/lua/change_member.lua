@@ -1,5 +1,5 @@
 -- change_member.lua - changes what a member alone decides: to begin, accept or decline a chat, what it has seen, and to delete its history.
--- KEYS the first nine of chat.lua, all of {c}
+-- KEYS the first ten of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 member  3 `start`, `accept`, `decline`, `see` or `clear`  4 id of the starting, or the position seen
 -- Returns the chat snapshot of chat.lua after `ok` and 1 if the delivery position has changed, else 0 | {none} no such chat or member | {waits} not while it
 --   is a request | {invalid} a position above the newest row

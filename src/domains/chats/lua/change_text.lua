@@ -8,7 +8,7 @@ local me = chat and member(ARGV[3])
 if not is_shown(me) then return { 'none' } end
 local number = tonumber(ARGV[2])
 if number < math.max(me.first, chat.oldest) or number > chat.newest then return { 'none' } end
-local row = redis.call('HGET', KEYS[10], ARGV[2])
+local row = redis.call('HGET', KEYS[ROWS], ARGV[2])
 local letter = row and string.sub(row, 1, 1)
 if not row or letter == 'D' then return { 'none' } end
 if letter ~= 'T' then return { 'kind' } end
@@ -25,11 +25,11 @@ if changed then
       redis.call('ZREM', KEYS[7], bytes(by) .. bytes(number))
       if redis.call('HINCRBY', KEYS[8], by, -1) <= 0 then redis.call('HDEL', KEYS[8], by) end
     end
-    redis.call('UNLINK', KEYS[11])
+    redis.call('UNLINK', KEYS[ROWS + 1])
   else
     row = table.concat({ 'T', by, sent, reply, ARGV[5], reactions, ARGV[6] }, ' ')
   end
-  redis.call('HSET', KEYS[10], ARGV[2], row)
+  redis.call('HSET', KEYS[ROWS], ARGV[2], row)
   if number == chat.newest then chat.last = row end
   finish(chat)
 end

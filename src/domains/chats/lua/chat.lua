@@ -1,6 +1,6 @@
 -- chat.lua - the prelude of scripts over a chat.
 -- KEYS 1 chat:{c}  2 chat_members:{c}  3 chat_seen:{c}  4 chat_delivered:{c}  5 chat_texts:{c}  6 chat_sent:{c}  7 chat_authors:{c}
---   8 chat_writers:{c}  9 chat_seen_times:{c}  10… chat_rows:{c}: buckets of 128 rows, from the script's first bucket on
+--   8 chat_writers:{c}  9 chat_seen_times:{c}  10 chat_left:{c}  11… chat_rows:{c}: buckets of 128 rows, from the script's first bucket on
 -- ARGV 1 the most rows that can be read  2 now, ms; then those of the script, which does not see these two
 -- Returns nothing by itself
 -- A membership is stored as `role order first joined state texts wrote cleared placed by`. A row is stored as its letter, its sender (0 if the account was
@@ -9,7 +9,7 @@
 -- same of the newest row by somebody else, number and author of the newest text and of the newest text by somebody else, and the id of the newest row that
 -- is no text. `MOST_DELIVERED` is the most members of a chat that stores their delivery positions. `SPAN` is the time in ms for which
 -- chat_seen_times has one entry, and `SPANS` the most entries: more than a year.
-local BUCKET, ROWS, MOST_DELIVERED, SPAN, SPANS = 128, 10, 50, 3300000, 9600
+local BUCKET, ROWS, MOST_DELIVERED, SPAN, SPANS = 128, 11, 50, 3300000, 9600
 local KEPT, NOW = tonumber(table.remove(ARGV, 1)), tonumber(table.remove(ARGV, 1))
 
 local function int(number) return string.format('%.0f', number) end

@@ -37,6 +37,8 @@ if ARGV[7] ~= '3' then
   if commas >= MOST_ENDS - 1 then chat.ends = string.match(chat.ends, ',(.*)$') end
   chat.ends = chat.ends == '' and ended or chat.ends .. ',' .. ended
   redis.call('HSET', KEYS[1], 'ends', chat.ends)
+  -- Retention may delete all rows that name the account: the end of the group finds the account here. A deleted account has no lists.
+  redis.call('ZADD', KEYS[10], ARGV[5], target.uid)
 end
 
 if redis.call('HLEN', KEYS[2]) == 1 then

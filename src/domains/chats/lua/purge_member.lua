@@ -1,6 +1,6 @@
--- purge_member.lua - removes a deleted account from the record of a chat, and from a direct chat its membership and positions. A direct chat without
--- accounts ends.
--- KEYS the first nine of chat.lua, all of {c}
+-- purge_member.lua - removes a deleted account from the record of a chat and from those that have left, and from a direct chat its membership and
+-- positions. A direct chat without accounts ends.
+-- KEYS the first ten of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 account  3 an id that no account has
 -- Returns the other account of a direct chat that remains, else 0 | {gone} the chat has ended
 local chat = fetch()
@@ -42,6 +42,7 @@ if chat.kind == 'direct' then
   redis.call('ZREM', KEYS[4], uid)
 end
 redis.call('HDEL', KEYS[8], uid)
+redis.call('ZREM', KEYS[10], uid)
 chat.version = chat.version + 1
 redis.call('HSET', KEYS[1], 'recent', table.concat(chat.recent, ' '), 'version', int(chat.version))
 return other

@@ -1,11 +1,11 @@
 -- purge_rows.lua - removes the texts of a deleted account from a bucket of rows, and its id from other rows.
--- KEYS the first ten of chat.lua, all of {c}
+-- KEYS the first eleven of chat.lua, all of {c}
 -- ARGV 1 bucket  2 account
 -- Returns number and reactions of texts by others with reactions, and the numbers of deleted texts
 local chat = fetch()
 if not chat then return { {}, {} } end
 local uid, reacted, deleted, members = ARGV[2], {}, {}, {}
-local rows = redis.call('HGETALL', KEYS[10])
+local rows = redis.call('HGETALL', KEYS[ROWS])
 for at = 1, #rows, 2 do
   local number, row = rows[at], rows[at + 1]
   local letter, by, sent, rest = string.match(row, '^(%u) (%d+) (%d+) ?(.*)$')
@@ -31,7 +31,7 @@ for at = 1, #rows, 2 do
     if subject == uid then changed = letter .. ' ' .. (by == uid and '0' or by) .. ' ' .. sent .. ' 0' .. tail end
   end
   if changed ~= row then
-    redis.call('HSET', KEYS[10], number, changed)
+    redis.call('HSET', KEYS[ROWS], number, changed)
     if tonumber(number) == chat.newest then redis.call('HSET', KEYS[1], 'last', changed) end
   end
 end

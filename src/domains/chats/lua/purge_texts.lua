@@ -1,5 +1,5 @@
 -- purge_texts.lua - stops counting texts of a deleted account as unread, before their rows are emptied.
--- KEYS the first nine of chat.lua, all of {c}
+-- KEYS the first ten of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 account  3 the most texts
 -- Returns the number of texts
 local chat = fetch()

@@ -13,7 +13,7 @@ local number = tonumber(ARGV[2])
 -- A reaction of a deleted account is removed also where nobody can read the text any more.
 local lowest = ARGV[4] == 'purge' and 0 or math.max(chat and chat.oldest or 0, me and me.first or 0)
 if not chat or number > chat.newest or number < lowest then return { 'none' } end
-local row = redis.call('HGET', KEYS[10], ARGV[2])
+local row = redis.call('HGET', KEYS[ROWS], ARGV[2])
 local letter = row and string.sub(row, 1, 1)
 if not row or letter == 'D' then return { 'none' } end
 if letter ~= 'T' then return { 'kind' } end
@@ -28,7 +28,7 @@ end
 local removed = {}
 local function remove(emoji)
   local reaction, at = emoji .. ' ' .. ARGV[3], place(emoji)
-  if not redis.call('ZSCORE', KEYS[11], reaction) then return end
+  if not redis.call('ZSCORE', KEYS[ROWS + 1], reaction) then return end
   table.insert(removed, reaction)
   if at then
     list[at].count = list[at].count - 1
@@ -40,12 +40,12 @@ local changed = false
 if ARGV[4] == 'add' then
   local at = place(ARGV[7])
   if not at and #list >= tonumber(ARGV[6]) then return { 'limit' } end
-  local had = redis.call('ZSCORE', KEYS[11], ARGV[7] .. ' ' .. ARGV[3])
+  local had = redis.call('ZSCORE', KEYS[ROWS + 1], ARGV[7] .. ' ' .. ARGV[3])
   -- A step that was sent again finds its own reaction.
   if had and had ~= ARGV[5] then return { 'ok', 'same' } end
   changed = not had
   if changed then
-    redis.call('ZADD', KEYS[11], ARGV[5], ARGV[7] .. ' ' .. ARGV[3])
+    redis.call('ZADD', KEYS[ROWS + 1], ARGV[5], ARGV[7] .. ' ' .. ARGV[3])
     if at then
       list[at].count = list[at].count + 1
     else
@@ -57,12 +57,12 @@ elseif ARGV[4] == 'remove' then
 else
   for at = #list, 1, -1 do remove(list[at].emoji) end
 end
-if #removed > 0 then changed = redis.call('ZREM', KEYS[11], unpack(removed)) > 0 end
+if #removed > 0 then changed = redis.call('ZREM', KEYS[ROWS + 1], unpack(removed)) > 0 end
 if changed then
   local parts = {}
   for _, it in ipairs(list) do table.insert(parts, it.emoji .. ':' .. int(it.count)) end
   row = head .. ' ' .. (#parts > 0 and table.concat(parts, ',') or '-') .. ' ' .. text
-  redis.call('HSET', KEYS[10], ARGV[2], row)
+  redis.call('HSET', KEYS[ROWS], ARGV[2], row)
   if number == chat.newest then redis.call('HSET', KEYS[1], 'last', row) end
 end
 return { 'ok' }

@@ -1,5 +1,5 @@
 -- read_chat.lua - reads a chat as one of its members has it. Writes nothing.
--- KEYS the first nine of chat.lua, all of {c}
+-- KEYS the first ten of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 member
 -- Returns kind, name, history, newest row, oldest row, last row that retention has made unreadable, days or -, number of members, stored newest row or '',
 --   membership, read position, delivery position, texts above the read position; of a direct chat: the other account and its membership, or '' |

@@ -1,5 +1,5 @@
 -- read_members.lua - reads the chat snapshot; raises the version of the chat first, if relations of members have changed, or the version was lost.
--- KEYS the first nine of chat.lua, all of {c}
+-- KEYS the first ten of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 '' or a number above which the version is raised  3 and 4 an account, and the most
 --   members above it, which are read in ascending order; 4 is 0 to read the accounts from 5 on
 -- Returns the chat snapshot of chat.lua after `ok` and the settled version | {gone, newest row} the chat has ended | {none} no such chat

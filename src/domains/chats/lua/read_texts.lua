@@ -1,5 +1,5 @@
 -- read_texts.lua - reads which rows of a range are texts that are not deleted. Writes nothing.
--- KEYS the first nine of chat.lua, all of {c}
+-- KEYS the first ten of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 first row  3 last row  4 the most bytes that are read
 -- Returns {row of the first bit, the bits} | {} no such chat
 local chat = fetch()

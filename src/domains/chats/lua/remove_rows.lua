@@ -1,5 +1,5 @@
 -- remove_rows.lua - deletes rows of one bucket that cannot be read any more, the lowest of the chat, with their reactions and authors.
--- KEYS the first ten of chat.lua and chat_reactions of each row that its bucket can have, in their order, all of {c}
+-- KEYS the first eleven of chat.lua and chat_reactions of each row that its bucket can have, in their order, all of {c}
 -- ARGV 1 bucket  2 first row  3 last row
 -- Returns 1 | 0 no such chat, or they are not the lowest ones that cannot be read
 local chat = fetch()
@@ -8,7 +8,7 @@ if not chat or from ~= math.max(chat.removed + 1, 1) or to < from or to >= chat.
 local numbers = {}
 for number = from, to do table.insert(numbers, int(number)) end
 local members, counts = {}, {}
-for at, row in ipairs(redis.call('HMGET', KEYS[10], unpack(numbers))) do
+for at, row in ipairs(redis.call('HMGET', KEYS[ROWS], unpack(numbers))) do
   local by, reactions = string.match(row or '', '^T (%d+) %d+ %d+ %d+ (%S+) ')
   if by then
     table.insert(members, bytes(by) .. bytes(numbers[at]))
@@ -22,7 +22,7 @@ if chat.kind == 'group' and #members > 0 then
     if redis.call('HINCRBY', KEYS[8], by, -count) <= 0 then redis.call('HDEL', KEYS[8], by) end
   end
 end
-if to % BUCKET == BUCKET - 1 or to == chat.newest then redis.call('UNLINK', KEYS[10]) else redis.call('HDEL', KEYS[10], unpack(numbers)) end
+if to % BUCKET == BUCKET - 1 or to == chat.newest then redis.call('UNLINK', KEYS[ROWS]) else redis.call('HDEL', KEYS[ROWS], unpack(numbers)) end
 
 -- The bits of deleted rows are cut off, a KiB at a time.
 local bytes_gone = math.floor((to + 1 - chat.first_bit) / 8)

@@ -1,5 +1,5 @@
 -- set_retention.lua - sets how long rows stay that all members have seen. Allowed to the owner of a group, and to both accounts of a direct chat.
--- KEYS the first nine of chat.lua, all of {c}
+-- KEYS the first ten of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 member  3 days, or - for those of the server
 -- Returns the chat snapshot of chat.lua after `ok` and the newest row | {same} | {none} no such chat or member | {forbidden}
 local chat = fetch()

@@ -120,6 +120,7 @@ pub async fn settle_member(
         Ok((_, mut states)) => {
             if progress.is_restarted {
                 states = settle::raise_version_above_lists(app, chat, states, &[user]).await?;
+                settle::record_former(app, chat, &states).await?;
             }
             settle::settle_lists(app, chat, &states, true).await?;
             if !is_silent {
@@ -134,7 +135,7 @@ pub async fn settle_member(
     }
 }
 
-/// Repairs the lists of one member for `fsck`, also after a node has lost the last changes of the chat.
+/// Repairs the lists of one account for `fsck`, also after a node has lost the last changes of the chat.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -1,6 +1,6 @@
 //! Reconciles the chat lists of members with a chat.
 
-use super::super::model::MemberState::{Active, Request};
+use super::super::model::MemberState::Request;
 use super::super::model::{BUCKET, ChatKind, Member, MemberState};
 use super::super::store::lists::{self, ChatListUpdate, SettleResult};
 use super::super::store::writers::AuthorRange;
@@ -12,6 +12,7 @@ use crate::base::ids::{ChatId, UserId};
 use crate::base::request::{self, Loaders};
 use crate::db::{Meter, Work};
 use crate::domains::relations::{BlockState, service as relations};
+use crate::domains::users::service as users;
 use crate::platform::events::ChatEvent;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{EntryLease, Progress, Task};
@@ -98,13 +99,13 @@ pub(super) async fn settle_lists(app: &App, chat: ChatId, states: &ChatSnapshot,
     journal::enqueue_many(app, rest).await
 }
 
-/// If a group has ended since its states were read, removes the group from the lists of these members, and from the schedules: the process that ended the
-/// group may not have read these members. A read for a group.
+/// If a group has ended since its states were read, removes the group from the keys of these accounts, and from the schedules: the process that ended the
+/// group may have cleaned the keys before this one has written them. A read for a group.
 async fn settle_ended(app: &App, chat: ChatId, kind: ChatKind, updates: &[ChatListUpdate]) -> Result<(), Error> {
-    let shown = updates.iter().filter(|update| [Active, Request].map(MemberState::letter).contains(&update.state));
-    let removals: Vec<ChatListUpdate> = shown.map(|update| ChatListUpdate::removed(update.user, chat, ENDED, false)).collect();
     // A direct chat ends with its accounts, which have no lists any more.
     if kind == ChatKind::Group && store::writers::has_ended(app.db(), chat).await? {
+        let removed = |update: &ChatListUpdate| ChatListUpdate::removed(update.user, chat, ENDED, false);
+        let removals: Vec<ChatListUpdate> = updates.iter().map(removed).collect();
         lists::settle(app.db(), &removals, app.now()).await?;
         store::retention::unschedule(app.db(), chat).await?;
     }
@@ -285,6 +286,9 @@ pub async fn settle_chat(
         && !former.is_empty()
         && let Ok((_, states)) = store::read_states(ChatDb::of(app), chat, former, false).await?
     {
+        if progress.is_restarted {
+            record_former(app, chat, &states).await?;
+        }
         settle_lists(app, chat, &states, true).await?;
     }
     let version = if progress.below == 0 { states.version } else { progress.version };
@@ -328,8 +332,24 @@ pub(super) async fn raise_version_above_lists(
     Ok(store::read_states(ChatDb::of(app), chat, users, false).await?.map_or(states, |(_, raised)| raised))
 }
 
-/// Deletes the rows and the record of a chat that has ended, in passes. The rows name the accounts whose lists may have the chat, so the rows are deleted
-/// after the lists are settled.
+/// Records in a group that those accounts in `states` that are no members have left it, so that its end finds them. Needed after a node has lost the last
+/// changes of the group, which may not know that they were members. A read and a script for each.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub(super) async fn record_former(app: &App, chat: ChatId, states: &ChatSnapshot) -> Result<(), Error> {
+    let former = states.members.iter().filter(|snapshot| states.kind == ChatKind::Group && snapshot.member.is_none());
+    for snapshot in former {
+        if users::exists(app, snapshot.user).await? {
+            store::purge::record_former(ChatDb::of(app), chat, snapshot.user, app.next_id().await?).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Deletes the rows and the record of a chat that has ended, in passes. The rows, and the record of those who have left, name the accounts whose keys may
+/// have the chat, so each part of them is deleted after the keys of its accounts are settled. Retention may have deleted the rows with an account, so both
+/// are needed.
 async fn purge_ended(
     app: &App,
     chat: ChatId,
@@ -348,13 +368,15 @@ async fn purge_ended(
     let end = newest / BUCKET + 1;
     let to = (from + BUCKETS).min(end);
     let (mut accounts, reacted) = store::purge::read_rows(app.db(), chat, from..to).await?;
+    let left = store::purge::former_members(app.db(), chat, PASS).await?;
     accounts.extend(former);
+    accounts.extend(&left);
     accounts.sort_unstable();
     accounts.dedup();
     let removals: Vec<ChatListUpdate> = accounts.iter().map(|user| ChatListUpdate::removed(*user, chat, ENDED, false)).collect();
     lists::settle(app.db(), &removals, app.now()).await?;
-    store::purge::purge_chat_rows(app.db(), chat, from..to, &reacted).await?;
-    if to < end {
+    store::purge::purge_chat_rows(app.db(), chat, from..to, &reacted, &left).await?;
+    if to < end || left.len() == PASS {
         return Ok(Some(Progress { stage: ENDING, below: to, ..progress }));
     }
     // The record contains unpublished ends of memberships: they are published before it is deleted.

@@ -34,6 +34,7 @@ impl<'a> ChatDb<'a> {
             keys::authors(id),
             keys::writers(id),
             keys::seen_times(id),
+            keys::left(id),
         ];
         let keys: Vec<String> = fixed.into_iter().chain(keys).collect();
         Call::with_keys(script, keys).arg(self.kept).arg(self.now).arg(base)

@@ -13,6 +13,7 @@ use std::ops::Range;
 static PURGE_TEXTS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/purge_texts.lua"));
 static PURGE_ROWS: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/purge_rows.lua"));
 static PURGE_MEMBER: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/purge_member.lua"));
+static RECORD_FORMER: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/record_former.lua"));
 
 /// Stops counting text messages of a deleted account in a group as unread: at most `most`. Returns their number. One script.
 pub(in super::super) async fn purge_texts(db: ChatDb<'_>, chat: ChatId, user: UserId, most: u64) -> Result<u64, Error> {
@@ -54,8 +55,8 @@ pub(in super::super) enum PurgeMemberResult {
     Gone,
 }
 
-/// Removes a deleted account from the record of a chat, and from a direct chat its membership and positions; `nobody` is an id that no account has. One
-/// script.
+/// Removes a deleted account from the record of a chat and from those that have left, and from a direct chat its membership and positions; `nobody` is an id
+/// that no account has. One script.
 pub(in super::super) async fn purge_member(
     db: ChatDb<'_>,
     chat: ChatId,
@@ -94,11 +95,33 @@ pub(in super::super) async fn read_rows(db: &Db, chat: ChatId, buckets: Range<u6
     Ok((accounts, reacted))
 }
 
-/// Deletes buckets of rows of a chat that has ended, with the reactions to them. One pipeline.
-pub(in super::super) async fn purge_chat_rows(db: &Db, chat: ChatId, buckets: Range<u64>, reacted: &[u64]) -> Result<(), Error> {
+/// Records that an account, which is no member, has left a group, unless this is recorded; `id` is unique. One script.
+pub(in super::super) async fn record_former(db: ChatDb<'_>, chat: ChatId, user: UserId, id: u64) -> Result<(), Error> {
+    db.call::<u64>(db.script(&RECORD_FORMER, chat, Vec::new(), 0).arg(user.0).arg(id)).await.map(drop)
+}
+
+/// The accounts that have left a group: at most `most`, those that left first. One command.
+pub(in super::super) async fn former_members(db: &Db, chat: ChatId, most: usize) -> Result<Vec<UserId>, Error> {
+    let ids: Vec<u64> = db.read(cmd("ZRANGE").arg(keys::left(chat)).arg(0).arg(most - 1).take()).await?;
+    Ok(ids.into_iter().map(UserId).collect())
+}
+
+/// Deletes buckets of rows of a chat that has ended, with the reactions to them, and the records of accounts that had left it. One pipeline.
+pub(in super::super) async fn purge_chat_rows(
+    db: &Db,
+    chat: ChatId,
+    buckets: Range<u64>,
+    reacted: &[u64],
+    left: &[UserId],
+) -> Result<(), Error> {
     let reactions = reacted.iter().map(|sequence| keys::reactions(chat, *sequence));
     let rows = buckets.map(|bucket| keys::rows(chat, bucket));
-    db.write_many(reactions.chain(rows).map(|key| cmd("UNLINK").arg(key).take()).collect()).await.map(drop)
+    let mut commands: Vec<redis::Cmd> = reactions.chain(rows).map(|key| cmd("UNLINK").arg(key).take()).collect();
+    if !left.is_empty() {
+        let ids: Vec<u64> = left.iter().map(|user| user.0).collect();
+        commands.push(cmd("ZREM").arg(keys::left(chat)).arg(ids).take());
+    }
+    db.write_many(commands).await.map(drop)
 }
 
 /// Deletes the record of a chat that has ended, and its entries in the schedules. Two pipelines.
