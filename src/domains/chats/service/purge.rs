@@ -170,7 +170,7 @@ async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
 async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u64) -> Result<Option<u64>, Error> {
     // The membership first, so that the account writes no more rows.
     if (from == 0 && !leave(app, chat, user).await?) || store::writers::has_ended(app.db(), chat).await? {
-        return end(app, chat, user, from, left).await;
+        return end(app, chat, left).await;
     }
     let Some((removed, newest)) = store::purge::bounds(app.db(), chat).await? else { return Ok(None) };
     let from = from.max(removed / BUCKET);
@@ -193,7 +193,7 @@ async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u
     }
     // In a direct chat once more: the script raises the version, since the counts have changed.
     match purge_member(app, chat, user).await? {
-        PurgeMemberResult::Gone => end(app, chat, user, 0, left).await,
+        PurgeMemberResult::Gone => end(app, chat, left).await,
         // The texts of the account are deleted: the lists of the members are settled without them.
         PurgeMemberResult::Done => journal::enqueue(app, Task::chat_change(chat, Vec::new())).await.map(|()| None),
         PurgeMemberResult::Peer(_) => Ok(None),
@@ -211,9 +211,9 @@ async fn purge_member(app: &App, chat: ChatId, user: UserId) -> Result<PurgeMemb
     Ok(result)
 }
 
-/// Deletes the rows of a chat that has ended, from a bucket on. One pass; returns where to continue.
-async fn end(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u64) -> Result<Option<u64>, Error> {
-    *left = 0;
-    let progress = Progress { stage: settle::ENDING, below: from, ..Progress::default() };
-    Ok(settle::settle_chat(app, chat, &[user], &[], progress).await?.map(|progress| progress.below))
+/// Leaves the deletion of a chat that has ended to the workers. A task of its own publishes the end, and deletes all rows: this one may have begun to remove
+/// the account from rows before another account has ended the chat.
+async fn end(app: &App, chat: ChatId, left: &mut u64) -> Result<Option<u64>, Error> {
+    *left = left.saturating_sub(1);
+    journal::enqueue(app, Task::chat_change(chat, Vec::new())).await.map(|()| None)
 }

@@ -24,7 +24,7 @@ const PASS: usize = 100;
 /// Commands that the lists of a member cost: a read of the values from which they are derived, a read of its account, and their writes.
 const COMMANDS: u64 = 13;
 /// The stage in which the rows of a chat that has ended are deleted.
-pub(super) const ENDING: u8 = 1;
+const ENDING: u8 = 1;
 /// The stage after the publication of a change: a retried pass does not publish it again.
 const PUBLISHED: u8 = 2;
 /// The version of a chat that has ended, above all others.
@@ -360,7 +360,8 @@ async fn purge_ended(
     let from = if progress.stage == ENDING {
         progress.below
     } else {
-        // The last members wait for the event of their leaving; the deletion of many rows takes long.
+        // The last members wait for the event of their leaving; the deletion of many rows takes long. The record contains the unpublished ends of
+        // memberships. No event follows the end of a chat, so that later passes have none to publish.
         publish::publish_missing(app, chat, progress.is_restarted).await?;
         // `below` may be an account, not a bucket: the passes before may have settled members.
         store::purge::bounds(app.db(), chat).await?.map_or(0, |(removed, _)| removed / BUCKET)
@@ -379,8 +380,6 @@ async fn purge_ended(
     if to < end || left.len() == PASS {
         return Ok(Some(Progress { stage: ENDING, below: to, ..progress }));
     }
-    // The record contains unpublished ends of memberships: they are published before it is deleted.
-    publish::publish_missing(app, chat, progress.is_restarted).await?;
     store::purge::delete_record(app.db(), chat).await?;
     Ok(None)
 }
