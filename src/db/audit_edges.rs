@@ -85,8 +85,8 @@ pub async fn check(
 
 /// Returns the repairs of an entry whose id is invalid or not unique: an edge gets a new id in its `From` set, which is then copied to its `To` set.
 fn repair_entry(set: EdgeSet, key: &str, member: u64) -> Vec<Remedy> {
-    let restamp = (set.side == Side::From).then(|| Remedy::ReplaceScore { key: key.to_owned(), member });
-    restamp.into_iter().chain([set.settle(UserId(member))]).collect()
+    let replace = (set.side == Side::From).then(|| Remedy::ReplaceScore { key: key.to_owned(), member });
+    replace.into_iter().chain([set.settle(UserId(member))]).collect()
 }
 
 async fn check_sets(reader: &AuditReader, kind: &EdgeKind, sets: &[EdgeSet], found: &mut Findings) -> Result<(), Error> {

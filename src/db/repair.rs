@@ -14,7 +14,7 @@ static SET_FIELD: Script = Script::new(include_str!("lua/set_field.lua"));
 static SET_TEXT: Script = Script::new(include_str!("lua/set_text.lua"));
 static SET_COUNT: Script = Script::new(include_str!("lua/set_count.lua"));
 static SET_LAST: Script = Script::new(include_str!("lua/set_last.lua"));
-static RESTAMP_MEMBER: Script = Script::new(include_str!("lua/restamp_member.lua"));
+static REPLACE_SCORE: Script = Script::new(include_str!("lua/replace_score.lua"));
 
 impl Db {
     /// Sets the time to live of a key that has none, or with `None` removes it. One script.
@@ -65,8 +65,8 @@ impl Db {
     }
 
     /// Sets the score of a member of a sorted set to this id, if its score is no id or not unique. One script.
-    pub async fn restamp_member(&self, key: &str, member: u64, id: u64) -> Result<(), Error> {
-        self.call::<u64>(Call::new(&RESTAMP_MEMBER, [key.to_owned()]).arg(member).arg(id)).await.map(drop)
+    pub async fn replace_score(&self, key: &str, member: u64, id: u64) -> Result<(), Error> {
+        self.call::<u64>(Call::new(&REPLACE_SCORE, [key.to_owned()]).arg(member).arg(id)).await.map(drop)
     }
 
     /// Sets a field of a hash to the size of a sorted set with the same hash tag. One script.

@@ -43,12 +43,12 @@ async fn repair_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::SetText { key, found, value } => db.set_text(key, found, value).await,
         Remedy::RemoveMember { key, member } => db.remove_member(key, member).await,
         Remedy::CorrectScore { key, member } => db.correct_score(key, *member).await,
-        Remedy::ReplaceScore { key, member } => db.restamp_member(key, *member, app.next_id().await?).await,
+        Remedy::ReplaceScore { key, member } => db.replace_score(key, *member, app.next_id().await?).await,
         Remedy::Recount { key, field, set } => db.recount(key, field, set).await,
         Remedy::SyncLast { key, stream } => db.sync_last(key, stream).await,
         Remedy::ClaimLogin { user } => users::claim_login(app, *user).await.map(drop),
         Remedy::RemoveFromProfile { owner, status } => statuses::remove_from_profile(app, *owner, *status).await,
-        Remedy::ClearComment(id) => comments::clear_content(app, *id).await,
+        Remedy::ClearComment(id) => comments::clear_comment(app, *id).await,
         Remedy::SettleListOwner { holder, recorded_owner, list, set, record } => {
             // If only `holder` has the list in its set, the record is corrected. Otherwise the list is removed from the set.
             if lists::is_owned_by(app, *holder, *list).await? && !lists::is_owned_by(app, *recorded_owner, *list).await? {

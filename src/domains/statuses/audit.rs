@@ -299,12 +299,12 @@ async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut 
 /// The repairs of an entry with an invalid score. The accounts in the set of a status are authoritative for its likes, bookmarks and reposts: a repaired entry
 /// gets a new id there, which the account's side takes over. In a profile and in a set of quotes, the score of a member is the member itself.
 fn remedies_for_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
-    let restamp = Remedy::ReplaceScore { key: key.to_owned(), member };
+    let replace = Remedy::ReplaceScore { key: key.to_owned(), member };
     match set {
-        Set::OfStatus(kind, status) => vec![restamp, kind.settle(UserId(member), status)],
+        Set::OfStatus(kind, status) => vec![replace, kind.settle(UserId(member), status)],
         Set::OfAccount(kind, user) => vec![kind.settle(user, StatusId(member))],
         Set::Profile(_) | Set::Quotes(_) => vec![Remedy::CorrectScore { key: key.to_owned(), member }],
-        Set::Pins(_) => vec![restamp],
+        Set::Pins(_) => vec![replace],
     }
 }
 

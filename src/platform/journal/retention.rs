@@ -31,14 +31,14 @@ pub async fn sweep(app: &App) -> Result<bool, Error> {
     let before = app.now().saturating_sub(RETENTION);
     let generation = app.db().observe_generation().await?;
     let restored = restore_lost(app, generation).await;
-    // Entries are retired even if restoring has failed: otherwise the journal would fill up.
-    let requeued = retire(app, generation, before).await?;
+    // Settled entries are deleted even if restoring has failed: otherwise the journal would fill up.
+    let requeued = delete_settled(app, generation, before).await?;
     Ok(restored? | requeued)
 }
 
 /// Deletes entries that were settled up to `before` in this generation, and requeues entries of other generations. Returns whether any was
 /// requeued.
-async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Error> {
+async fn delete_settled(app: &App, generation: u64, before: Millis) -> Result<bool, Error> {
     let mut requeued = false;
     loop {
         let settled = store::list_settled(app.db(), before, PAGE).await?;

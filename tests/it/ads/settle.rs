@@ -165,7 +165,7 @@ async fn an_older_copy_never_overwrites_a_share() {
 }
 
 #[tokio::test]
-async fn suspending_an_advertiser_delists_all_campaigns() {
+async fn suspending_an_advertiser_removes_all_campaigns_from_listings() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let mut campaigns = Vec::new();

@@ -21,7 +21,7 @@ enum KeyRepair {
     Text(&'static str, &'static str),
     Remove(&'static str),
     CorrectScore(u64),
-    Restamp(u64),
+    ReplaceScore(u64),
     Recount,
     SyncLast,
 }
@@ -37,7 +37,7 @@ impl KeyRepair {
             Self::Text(found, value) => db.set_text(USER, found, value).await,
             Self::Remove(member) => db.remove_member(FOLLOWERS, member.as_bytes()).await,
             Self::CorrectScore(member) => db.correct_score(FOLLOWERS, member).await,
-            Self::Restamp(member) => db.restamp_member(FOLLOWERS, member, 99).await,
+            Self::ReplaceScore(member) => db.replace_score(FOLLOWERS, member, 99).await,
             Self::Recount => db.recount(USER, "f", FOLLOWERS).await,
             Self::SyncLast => db.sync_last(USER, STREAM).await,
         };
@@ -103,13 +103,13 @@ const SETS: &[Case] = &[
     (&["ZADD followers:{1} 5 7"], KeyRepair::CorrectScore(7), &["ZADD followers:{1} 7 7"]),
     (&["ZADD followers:{1} 5 8"], KeyRepair::CorrectScore(7), &["ZADD followers:{1} 5 8"]),
     (&[], KeyRepair::CorrectScore(7), &[]),
-    (&["ZADD followers:{1} -1 7"], KeyRepair::Restamp(7), &["ZADD followers:{1} 99 7"]),
-    (&["ZADD followers:{1} 0 7"], KeyRepair::Restamp(7), &["ZADD followers:{1} 99 7"]),
-    (&["ZADD followers:{1} 1.5 7"], KeyRepair::Restamp(7), &["ZADD followers:{1} 99 7"]),
-    (&["ZADD followers:{1} 9007199254740992 7"], KeyRepair::Restamp(7), &["ZADD followers:{1} 99 7"]),
-    (&["ZADD followers:{1} 5 7 5 8"], KeyRepair::Restamp(7), &["ZADD followers:{1} 99 7 5 8"]),
-    (&["ZADD followers:{1} 9007199254740991 7"], KeyRepair::Restamp(7), &["ZADD followers:{1} 9007199254740991 7"]),
-    (&["ZADD followers:{1} 5 8"], KeyRepair::Restamp(7), &["ZADD followers:{1} 5 8"]),
+    (&["ZADD followers:{1} -1 7"], KeyRepair::ReplaceScore(7), &["ZADD followers:{1} 99 7"]),
+    (&["ZADD followers:{1} 0 7"], KeyRepair::ReplaceScore(7), &["ZADD followers:{1} 99 7"]),
+    (&["ZADD followers:{1} 1.5 7"], KeyRepair::ReplaceScore(7), &["ZADD followers:{1} 99 7"]),
+    (&["ZADD followers:{1} 9007199254740992 7"], KeyRepair::ReplaceScore(7), &["ZADD followers:{1} 99 7"]),
+    (&["ZADD followers:{1} 5 7 5 8"], KeyRepair::ReplaceScore(7), &["ZADD followers:{1} 99 7 5 8"]),
+    (&["ZADD followers:{1} 9007199254740991 7"], KeyRepair::ReplaceScore(7), &["ZADD followers:{1} 9007199254740991 7"]),
+    (&["ZADD followers:{1} 5 8"], KeyRepair::ReplaceScore(7), &["ZADD followers:{1} 5 8"]),
 ];
 
 fn run(redis: &RedisServer, commands: &[&str]) {

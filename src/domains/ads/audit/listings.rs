@@ -44,8 +44,8 @@ async fn check_offers(reader: &AuditReader, key: &str, listing: &Listing, found:
             .query(campaigns.iter().copied(), |id| cmd("ZSCORE").arg(keys::campaign_listings(id)).arg(&text).take())
             .await?;
         for id in campaigns.iter().filter(|id| recorded.read::<Option<f64>>(*id).flatten().is_none()) {
-            let delist = Remedy::RemoveFromListing { key: key.to_owned(), member: to_member(*id).to_vec(), campaign: *id };
-            found.add_repairable(key, format!("campaign {} is in it but has no record of it", id.0), [delist]);
+            let remedy = Remedy::RemoveFromListing { key: key.to_owned(), member: to_member(*id).to_vec(), campaign: *id };
+            found.add_repairable(key, format!("campaign {} is in it but has no record of it", id.0), [remedy]);
         }
         if members.len() < PAGE {
             break;
@@ -69,13 +69,13 @@ async fn check_schedule(reader: &AuditReader, key: &str, n: u64, found: &mut Fin
         for id in campaigns {
             let exists = existing_campaigns.read::<u64>(&id) == Some(1);
             if !exists && !reader.is_young(id.0) {
-                let delist =
+                let remedy =
                     Remedy::RemoveFromListing { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
-                found.add_repairable(key, format!("there is no campaign {}", id.0), [delist]);
+                found.add_repairable(key, format!("there is no campaign {}", id.0), [remedy]);
             } else if exists && schedule_partition(id) != n {
-                let delist =
+                let remedy =
                     Remedy::RemoveFromListing { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
-                found.add_repairable(key, format!("campaign {} belongs to another partition", id.0), [delist]);
+                found.add_repairable(key, format!("campaign {} belongs to another partition", id.0), [remedy]);
             }
         }
         if members.len() < PAGE {

@@ -56,8 +56,8 @@ pub async fn restore_to_orders(app: &App, id: CommentId) -> Result<(), Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn clear_content(app: &App, id: CommentId) -> Result<(), Error> {
-    repair::clear_content(app.db(), id).await
+pub async fn clear_comment(app: &App, id: CommentId) -> Result<(), Error> {
+    repair::clear_comment(app.db(), id).await
 }
 
 /// Sets the counts of votes of a comment from its votes.

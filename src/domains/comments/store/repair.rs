@@ -18,7 +18,7 @@ static RESTORE_PARENT: Script = Script::after(THREAD_PRELUDE, include_str!("../l
 static COUNT_VOTES: Script = Script::after(THREAD_PRELUDE, include_str!("../lua/count_votes.lua"));
 static REMOVE_STRAY_MEMBER: Script = Script::new(include_str!("../lua/remove_stray_member.lua"));
 static SET_COMMENTS: Script = Script::new(include_str!("../lua/set_comments.lua"));
-static STRIP_COMMENT: Script = Script::new(include_str!("../lua/strip_comment.lua"));
+static CLEAR_COMMENT: Script = Script::new(include_str!("../lua/clear_comment.lua"));
 
 /// Maximum number of votes that one script counts.
 const VOTES: u64 = 1_000;
@@ -92,8 +92,8 @@ pub(in super::super) async fn restore_to_orders(db: &Db, log: LogParameters, com
 }
 
 /// Removes the text and author of a deleted comment. One script.
-pub(in super::super) async fn clear_content(db: &Db, id: CommentId) -> Result<(), Error> {
-    db.call::<u64>(Call::new(&STRIP_COMMENT, [keys::comment(id)])).await.map(drop)
+pub(in super::super) async fn clear_comment(db: &Db, id: CommentId) -> Result<(), Error> {
+    db.call::<u64>(Call::new(&CLEAR_COMMENT, [keys::comment(id)])).await.map(drop)
 }
 
 /// Sets the counts of votes of a comment from its votes. One script; more than a thousand votes are read in pages, before a second script, which

@@ -1,4 +1,4 @@
--- restamp_member.lua - sets a member's score to a new id, if its score is no id or not unique.
+-- replace_score.lua - sets a member's score to a new id, if its score is no id or not unique.
 -- KEYS 1 set:{tag}
 -- ARGV 1 member  2 id
 -- Returns 1 | 0 its score is an id and unique, or it is no member

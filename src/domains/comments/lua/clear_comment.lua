@@ -1,4 +1,4 @@
--- strip_comment.lua - removes the text and author of a deleted comment.
+-- clear_comment.lua - removes the text and author of a deleted comment.
 -- KEYS 1 comment:{sid}:cid
 -- ARGV none
 -- Returns the number of removed fields
