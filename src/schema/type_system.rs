@@ -286,7 +286,8 @@ mod tests {
     fn descriptions_are_not_needed() {
         let mark = "\"\"\"";
         let sdl = format!(
-            "{mark}\nOne line.\n{mark}\ntype Query {{\n\t{mark}\n\tTwo lines:\n\ta \\{mark} b\n\t{mark}\n\tid(\n\t\t{mark}\n\t\tof: Int\n\t\t{mark}\n\t\ta: Int\n\t): ID\n}}\n"
+            "{mark}\nOne line.\n{mark}\ntype Query {{\n\t{mark}\n\tTwo lines:\n\ta \\{mark} b\n\t{mark}\n\
+            \tid(\n\t\t{mark}\n\t\tof: Int\n\t\t{mark}\n\t\ta: Int\n\t): ID\n}}\n"
         );
         assert_eq!(without_descriptions(&sdl), "type Query {\n\tid(\n\t\ta: Int\n\t): ID\n}\n");
         let all = crate::schema::sdl();

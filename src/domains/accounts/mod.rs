@@ -8,10 +8,10 @@
 //! happens in the background, in stages ([`service::settle`]) of passes. Each pass removes the entries that it has processed, so any process may repeat it from
 //! the recorded stage on.
 //!
-//! **Order.** First its mail addresses, sessions, external id, part in chats, rows and reactions there. Then the followers and the lists that contain it, while its statuses
-//! still exist: their ids determine the entries that are removed from feeds. Then its content: comments, which stay without text if others have replied,
-//! and statuses with their likes and comments. Then its own follows, likes and lists. Its home, its campaigns and websites, relations
-//! and the data of its requests are last.
+//! **Order.** First its mail addresses, sessions, external id, part in chats, rows and reactions there. Then the followers and the lists that contain
+//! it, while its statuses still exist: their ids determine the entries that are removed from feeds. Then its content: comments, which stay without
+//! text if others have replied, and statuses with their likes and comments. Then its own follows, likes and lists. Its home, its campaigns and
+//! websites, relations and the data of its requests are last.
 //!
 //! **Data that stays** for a limited time: tombstones of its statuses and of the login, which do not contain its id. Its votes on comments stay counted, and
 //! do not contain its id either.
