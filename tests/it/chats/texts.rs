@@ -1,8 +1,10 @@
 //! Texts: bounds, replies, edits, deletions.
 
 use super::{assert_sound, badge, befriend, card, codes, group, inbox, open, rows, run, run_ok, send, start};
-use crate::support::{TestApp, error_codes};
+use crate::support::{START, TestApp, error_codes};
 use serde_json::{Value, json};
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
 use waxwing::base::ids::{ChatId, ChatMessageId};
 use waxwing::platform::idempotency::{IdempotentRequest, service as idempotency};
 
@@ -154,6 +156,25 @@ async fn a_text_that_is_sent_again_is_the_latest_activity() {
     let again = run_ok(&ada, "SendMessage", json!({ "chatId": with_bea, "text": "one", "idempotencyKey": "k" })).await;
     assert_eq!(again["chatMessage"]["id"], sent["chatMessage"]["id"]);
     assert_eq!(inbox(&ada, "INBOX").await, [&with_cyd, &with_bea].map(String::as_str), "it was sent once");
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_text_that_is_sent_again_by_a_server_whose_clock_is_behind_has_an_activity_above_its_step() {
+    let app = TestApp::start().await;
+    let ahead = TestApp::on_redis(app.redis.clone(), Clock::manual(START + 60_000), Config::default()).await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let chat = open(&ada, &bea).await;
+    // The first attempt ended before its commit.
+    let first = IdempotentRequest::new("sendMessage", "k", &format!("{chat}\n\none"));
+    let step = ahead.app.next_id().await.expect("an id");
+    assert_eq!(idempotency::bind_with_result(&ahead.app, ada.user_id(), &first, step).await.expect("bound").id, step);
+    run_ok(&ada, "SendMessage", json!({ "chatId": chat, "text": "one", "idempotencyKey": "k" })).await;
+    let number = ChatId::from_global(&chat).expect("an id").0;
+    let recent: String = app.redis.run(&["HGET", &format!("chat:{{{number}}}"), "recent"]);
+    let activity: u64 = recent.split(' ').next().and_then(|id| id.parse().ok()).expect("an id");
+    assert!(activity > step, "{activity}, {step}");
     assert_sound(&app).await;
 }
 
