@@ -72,10 +72,11 @@
 //!
 //! **Events.** A step after the response publishes the changes to the event log, as references ([`crate::platform::events`]). The log has each row
 //! once, in the order of the chat; the chat stores up to which row all are published, so that the workers publish the rows that a dead process has
-//! not published. The end of a membership is an event of its own, for that account alone, which can read no row any more. It is appended in one step
-//! with the event of its row; the chat stores it until then, and for at least twice the retention of the journal. The entry of a change in the journal
-//! contains the other events of the change. Positions of members, mutes and the archive are published without an entry: a crash may lose their events.
-//! The objects of an event are loaded at delivery ([`service::load_event`]).
+//! not published. A chat whose node has lost the last rows gives their numbers to new rows: the rows from these numbers on are published again. The end
+//! of a membership is an event of its own, for that account alone, which can read no row any more. It is appended in one step with the event of its row;
+//! the chat stores it until then, and for at least twice the retention of the journal. The entry of a change in the journal contains the other events
+//! of the change. Positions of members, mutes and the archive are published without an entry: a crash may lose their events. The objects of an event
+//! are loaded at delivery ([`service::load_event`]).
 //!
 //! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. A chat has all rows after its last deleted one. Every chat that
 //! names an account is in the account's `chat_states` or `chats_former`, so that the deletion of the account finds the chat. A list has a chat if,

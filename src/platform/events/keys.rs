@@ -11,8 +11,9 @@ pub(super) fn stream(shard: usize) -> String {
     format!("stream:{{{shard}}}")
 }
 
-/// HASH, kind, and id of the status, repost or chat → event id; `last` is the newest event, `dropped` the newest event that was trimmed. Indexes the
-/// stream's events. The stored name is older than the function's, and stays: renaming it needs a migration while no server runs.
+/// HASH, kind, and id of the status, repost or chat → event id; `h` and the id of a chat → the last rows of its newest eight events, with their ids; `last`
+/// is the newest event, `dropped` the newest event that was trimmed. Indexes the stream's events, and has no other fields. The stored name is older than the
+/// function's, and stays: renaming it needs a migration while no server runs.
 pub(super) fn index(shard: usize) -> String {
     format!("told:{{{shard}}}")
 }

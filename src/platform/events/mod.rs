@@ -4,7 +4,7 @@
 //! | key | type | contents | bound |
 //! |---|---|---|---|
 //! | `stream:{n}` | STREAM | event → `k` kind, `s` id of the status, repost or chat, `m` filter terms or the change of the chat, `c` the id of a repeatable change | 100,000 in all, one hour, unless configured |
-//! | `told:{n}` | HASH | kind, and id of the status, repost or chat → event id; `last`, `dropped` | the same events |
+//! | `told:{n}` | HASH | kind, and id of the status, repost or chat → event id; `h` and chat → the last rows of its newest events; `last`, `dropped` | the same events |
 //!
 //! Channels: `stream:{n}` has the appended events. A message on `privacy:{id}` means that an account has become private or public; on `changes:{id}`, that the
 //! sources, relations or sessions of an account, the members of a list, a status or a JSON Web Token have changed; on `typing:{n}`, that a member of a chat is
@@ -28,6 +28,10 @@
 //! once. Rows are published twice only if the event of these rows is trimmed before that field is written. Other events of chats may be published
 //! twice after a crash; they show the state at delivery.
 //!
+//! A node that loses the last rows of a chat gives their numbers to new rows, while the log has events of these numbers. So the log also has the ids of the
+//! last rows of the newest events of a chat: after each publication the chat compares them with its steps. If a row is another one than the published one,
+//! or does not exist, the log appends the rows from that number on again. Then subscribers may receive a row twice. Positions in the log are not affected.
+//!
 //! **Resume points.** A resume point is a position in the log (the last event of each shard), and the statuses that a page showed before they were
 //! published. A subscription that resumes receives every event after the position, except the posting of these statuses.
 //!
@@ -49,7 +53,7 @@ mod store;
 pub use crate::base::chat_event::ChatEvent;
 pub use chat_resume_point::ChatResumePoint;
 pub use filter_terms::{EventAudience, FilterTerms, SAMPLE_RING, TermHasher};
-pub use model::{Event, EventId, EventKind, LogPosition, ReadResult};
+pub use model::{ChatHead, Event, EventId, EventKind, LogPosition, PublishedRows, ReadResult, StoredPublication};
 pub use repost_details::{MAX_REPOSTERS, RepostDetails};
 pub use resume_point::ResumePoint;
 pub(crate) use store::{position, position_commands, position_of};

@@ -3,6 +3,7 @@
 use super::filter_terms::FilterTerms;
 use super::repost_details::RepostDetails;
 use crate::base::chat_event::ChatEvent;
+use crate::base::clock::Millis;
 use crate::base::ids::{ChatId, StatusId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -80,6 +81,36 @@ impl Event {
     pub fn in_chat(&self) -> Option<(ChatId, ChatEvent)> {
         self.chat.map(|event| (ChatId(self.status.0), event))
     }
+}
+
+/// A row of a chat up to which rows exist, or up to which they were published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChatHead {
+    /// The number of the row.
+    pub row: u64,
+    /// The id of the row; `None` if it is unknown. Ids rise with the rows of a chat. A chat that has lost rows gives their numbers to new rows, which have
+    /// other ids.
+    pub id: Option<u64>,
+}
+
+/// What a chat stores about the publication of its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredPublication {
+    /// The row up to which all rows were published.
+    pub published: u64,
+    /// When that row was read.
+    pub at: Millis,
+    /// A row that was published before the chat has lost it.
+    pub lost: Option<ChatHead>,
+}
+
+/// Rows of a chat whose numbers the log has. The chat has lost rows if it has one of the two heads no more, or another row with the number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PublishedRows {
+    /// The row up to which all rows were published.
+    pub head: ChatHead,
+    /// The last row of the event before the one that was appended now; if none was appended, of the event that has the newest row.
+    pub earlier: ChatHead,
 }
 
 /// A position in the log: the last event of each shard.

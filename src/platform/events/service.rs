@@ -1,7 +1,7 @@
 //! Publishes events and reads the log.
 
 use super::filter_terms::{EventAudience, FilterTerms, TermHasher};
-use super::model::{Event, EventId, LogPosition, ReadResult};
+use super::model::{ChatHead, Event, EventId, LogPosition, PublishedRows, ReadResult, StoredPublication};
 use super::page_cache::PageCache;
 use super::repost_details::{MAX_REPOSTERS, RepostDetails};
 use super::resume_point::ResumePoint;
@@ -175,20 +175,20 @@ pub async fn publish_to_reposter_feeds(
     store::append(app.db(), &[append], retention(app)).await
 }
 
-/// Publishes the rows of a chat up to `newest`, each once, in their order. `published` is the newest published row that is stored in the chat, and when it
-/// was read. `ends` are the ends of memberships, each published with its row. Returns the row up to which all are published; `None` if `published` is needed,
-/// or must be read again. One round trip.
+/// Publishes the rows of a chat up to `newest`, each once, in their order. `stored` is what the chat stores about the publication; the rows after a lost row
+/// are published again. `ends` are the ends of memberships, each published with its row. Returns `None` if `stored` is needed, or must be read again. One
+/// round trip.
 ///
 /// # Errors
 /// As [`publish_posted`].
 pub async fn publish_chat_rows(
     app: &App,
     chat: ChatId,
-    newest: u64,
-    published: Option<(u64, Millis)>,
+    newest: ChatHead,
+    stored: Option<StoredPublication>,
     ends: &[(u64, ChatEvent)],
-) -> Result<Option<u64>, Error> {
-    store::append_rows(app.db(), chat, newest, published, ends, retention(app)).await
+) -> Result<Option<PublishedRows>, Error> {
+    store::append_rows(app.db(), chat, newest, stored, ends, retention(app)).await
 }
 
 /// Publishes events of chats other than their rows. One round trip; none if `events` is empty.

@@ -2,7 +2,7 @@
 
 use super::filter_terms::FilterTerms;
 use super::keys;
-use super::model::{Event, EventId, EventKind, LogPosition, ReadResult, SHARDS};
+use super::model::{ChatHead, Event, EventId, EventKind, LogPosition, PublishedRows, ReadResult, SHARDS, StoredPublication};
 use super::repost_details::RepostDetails;
 use crate::base::chat_event::ChatEvent;
 use crate::base::clock::Millis;
@@ -134,29 +134,38 @@ pub(super) async fn publish_change(db: &Db, id: u64) -> Result<(), Error> {
     db.call_untracked(vec![Call::new(&PUBLISH_CHANGE, [keys::changes(id)]).arg("")]).await.map(drop)
 }
 
-/// Appends the rows of a chat up to `newest`, each once: the rows after the newest row in the log, or after `published` if the log has no row; with them the
-/// events of memberships that have ended (`ends`). Returns the row up to which all are published; `None` if `published` is needed and unknown, or may be out of
-/// date. One script.
+/// Appends the rows of a chat up to `newest`, each once: the rows after the newest row in the log, or after those that the chat has stored as published if the
+/// log has no row, or has the row that the chat has lost; with them the events of memberships that have ended (`ends`). Returns `None` if `stored` is needed
+/// and unknown, or may be out of date. One script.
 pub(super) async fn append_rows(
     db: &Db,
     chat: ChatId,
-    newest: u64,
-    published: Option<(u64, Millis)>,
+    newest: ChatHead,
+    stored: Option<StoredPublication>,
     ends: &[(u64, ChatEvent)],
     retention: LogLimits,
-) -> Result<Option<u64>, Error> {
+) -> Result<Option<PublishedRows>, Error> {
     let shard = shard_of_chat(db, chat);
+    let text = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let lost = stored.and_then(|stored| stored.lost);
     let call = Call::new(&APPEND_CHAT_ROWS, [keys::stream(shard), keys::index(shard)])
         .arg(retention.now)
         .arg(chat.0)
         .arg(retention.maximum.div_ceil(shard_count(db)))
         .arg(retention.since)
-        .arg(newest)
-        .arg(published.map(|(row, _)| row.to_string()).unwrap_or_default())
-        .arg(published.map_or(0, |(_, at)| at));
+        .arg(newest.row)
+        .arg(text(newest.id))
+        .arg(text(stored.map(|stored| stored.published)))
+        .arg(stored.map_or(0, |stored| stored.at))
+        .arg(text(lost.map(|lost| lost.row)))
+        .arg(text(lost.and_then(|lost| lost.id)));
     let call = ends.iter().fold(call, |call, (row, event)| call.arg(*row).arg(event.encode().1));
-    let head: i64 = db.call_untracked(vec![call]).await?.pop().map(decode::value).transpose()?.unwrap_or(-1);
-    Ok(u64::try_from(head).ok())
+    let words: Vec<String> = decode::value(db.call_untracked(vec![call]).await?.pop().unwrap_or_default())?;
+    let [row, id, earlier, earlier_id] = &words[..] else { return Ok(None) };
+    let head = |row: &String, id: &String| Some(ChatHead { row: row.parse().ok()?, id: id.parse().ok() });
+    let published = head(row, id).zip(head(earlier, earlier_id));
+    let (head, earlier) = published.ok_or_else(|| Error::corrupt("the rows of a chat in the event log"))?;
+    Ok(Some(PublishedRows { head, earlier }))
 }
 
 /// For each chat, in order: its shard, and the event with its newest row in the log. One pipeline.

@@ -5,14 +5,14 @@ use super::super::store::events::{self as store, Throttle, UnpublishedRows};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
-use crate::platform::events::ChatEvent;
 use crate::platform::events::service as events;
+use crate::platform::events::{ChatEvent, StoredPublication};
 use crate::platform::journal::{EntryLease, Progress};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Maximum number of reads of the published row of a chat, while the log is trimmed at the same time.
+/// Maximum number of reads of the published row of a chat, while the log is trimmed at the same time, or the chat has lost rows.
 const TRIES: usize = 10;
 /// The least time between two events with the positions of a member, in ms.
 const POSITION_INTERVAL: u64 = 1_000;
@@ -65,23 +65,34 @@ pub(super) async fn publish(app: &App, chat: ChatId, changes: &[ChatEvent]) -> R
     events::publish_chat_events(app, &changes).await
 }
 
-/// Publishes the rows of a chat, and the ends of memberships among them. Two scripts; one more and a read if the log has no row of the chat.
+/// Publishes the rows of a chat, and the ends of memberships among them. Two scripts; a read and one or two scripts more if the log has no row of the chat, or
+/// has rows that the chat has lost.
+///
+/// A node of a cluster that takes over, and a restarted Redis, may have lost the last rows of a chat that were published: then the chat gives their numbers to
+/// new rows, which the log takes for published ones. So the script after the publication compares the chat with the rows that the log had before. It runs
+/// after the log was read, so a chat that has a lower newest row then, or another row with the number, has lost rows: they were committed before they were
+/// published. The rows from the lost ones on are published again. Such a loss stays unknown only if the clock of the server that appends the first new rows is
+/// behind the one of the lost rows by more than the time between them.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; `OVERLOADED` if the log is trimmed as fast as it is written.
 pub(super) async fn publish_rows(app: &App, chat: ChatId, rows: &UnpublishedRows) -> Result<(), Error> {
-    if rows.newest == 0 {
+    if rows.head.row == 0 {
         return Ok(());
     }
-    if let Some(row) = events::publish_chat_rows(app, chat, rows.newest, None, &rows.ends).await? {
-        return store::raise_published(app.db(), chat, row, app.now()).await;
-    }
+    let mut published = events::publish_chat_rows(app, chat, rows.head, None, &rows.ends).await?;
     for _ in 0..TRIES {
+        let lost = match &published {
+            None => None,
+            Some(appended) => match store::raise_published(app.db(), chat, appended, app.now()).await? {
+                None => return Ok(()),
+                lost => lost,
+            },
+        };
         let at = app.now();
-        let Some((published, current)) = store::published(app.db(), chat).await? else { return Ok(()) };
-        if let Some(row) = events::publish_chat_rows(app, chat, current.newest, Some((published, at)), &current.ends).await? {
-            return store::raise_published(app.db(), chat, row, app.now()).await;
-        }
+        let Some((row, current)) = store::published(app.db(), chat).await? else { return Ok(()) };
+        let stored = StoredPublication { published: row, at, lost };
+        published = events::publish_chat_rows(app, chat, current.head, Some(stored), &current.ends).await?;
     }
     Err(Error::Overloaded)
 }
@@ -93,7 +104,7 @@ pub(super) async fn publish_rows(app: &App, chat: ChatId, rows: &UnpublishedRows
 /// As [`publish_rows`].
 pub(super) async fn publish_missing(app: &App, chat: ChatId, is_restarted: bool) -> Result<(), Error> {
     match store::published(app.db(), chat).await? {
-        Some((published, rows)) if published < rows.newest || is_restarted => publish_rows(app, chat, &rows).await,
+        Some((published, rows)) if published < rows.head.row || is_restarted => publish_rows(app, chat, &rows).await,
         _ => Ok(()),
     }
 }

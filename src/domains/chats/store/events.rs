@@ -8,7 +8,7 @@ use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
-use crate::platform::events::ChatEvent;
+use crate::platform::events::{ChatEvent, ChatHead, PublishedRows};
 use crate::platform::journal::RETENTION;
 use redis::cmd;
 
@@ -22,18 +22,19 @@ const ENDS_KEPT: Millis = 2 * RETENTION;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct UnpublishedRows {
     /// The newest row; of a chat that has ended, the row with which it has ended.
-    pub(in super::super) newest: u64,
+    pub(in super::super) head: ChatHead,
     /// The rows with which memberships have ended, each with the event of the end.
     pub(in super::super) ends: Vec<(u64, ChatEvent)>,
 }
 
 impl UnpublishedRows {
-    /// Parses the ends as `lua/leave_chat.lua` stores them; `None` if they are invalid.
-    pub(super) fn parse(newest: u64, ends: &str) -> Option<Self> {
+    /// Parses the ends as `lua/leave_chat.lua` stores them; `None` if they are invalid. `newest` is the newest row, and `gone` the id of the end of the chat.
+    pub(super) fn parse(newest: ChatHead, gone: Option<u64>, ends: &str) -> Option<Self> {
         let ends: Vec<_> = ends.split(',').filter(|end| !end.is_empty()).map(parse_end).collect::<Option<_>>()?;
         // The last member's leaving has no row of its own.
         let last = ends.last().map_or(0, |(row, _)| *row);
-        Some(Self { newest: newest.max(last), ends })
+        let head = if last > newest.row { ChatHead { row: last, id: gone } } else { newest };
+        Some(Self { head, ends })
     }
 }
 
@@ -49,12 +50,18 @@ fn parse_end(text: &str) -> Option<(u64, ChatEvent)> {
     ))
 }
 
+/// The fields of a chat that [`published`] reads.
+type PublishedFields = (Option<u64>, Option<u64>, Option<String>, Option<String>, Option<u64>);
+
 /// The row up to which all events of a chat were published, and the rows that may be unpublished; `None` for no such chat. One command.
 pub(in super::super) async fn published(db: &Db, chat: ChatId) -> Result<Option<(u64, UnpublishedRows)>, Error> {
-    let (published, newest, ends): (Option<u64>, Option<u64>, Option<String>) =
-        db.read(cmd("HMGET").arg(keys::chat(chat)).arg(&["published", "newest", "ends"]).take()).await?;
-    let Some(newest) = newest else { return Ok(None) };
-    let rows = UnpublishedRows::parse(newest, &ends.unwrap_or_default()).ok_or_else(|| corrupt("the ended memberships"))?;
+    let fields = ["published", "newest", "ends", "recent", "gone"];
+    let (published, newest, ends, recent, gone): PublishedFields =
+        db.read(cmd("HMGET").arg(keys::chat(chat)).arg(&fields).take()).await?;
+    let Some(row) = newest else { return Ok(None) };
+    // The first number is the id of the newest row.
+    let newest = ChatHead { row, id: recent.and_then(|recent| recent.split(' ').next()?.parse().ok()) };
+    let rows = UnpublishedRows::parse(newest, gone, &ends.unwrap_or_default()).ok_or_else(|| corrupt("the ended memberships"))?;
     Ok(Some((published.unwrap_or(0), rows)))
 }
 
@@ -65,10 +72,24 @@ pub(in super::super) async fn published_rows(db: &Db, chats: &[ChatId]) -> Resul
     db.read_many(commands).await?.into_iter().map(row).collect()
 }
 
-/// Stores up to which row all events of a chat were published. One script.
-pub(in super::super) async fn raise_published(db: &Db, chat: ChatId, row: u64, now: Millis) -> Result<(), Error> {
+/// Stores up to which row all events of a chat were published. Returns a row that the chat has lost since it was published, if there is one: then nothing is
+/// stored. One script.
+pub(in super::super) async fn raise_published(
+    db: &Db,
+    chat: ChatId,
+    rows: &PublishedRows,
+    now: Millis,
+) -> Result<Option<ChatHead>, Error> {
     let before = now.saturating_sub(ENDS_KEPT);
-    db.call_untracked(vec![Call::new(&RAISE_PUBLISHED, [keys::chat(chat)]).arg(row).arg(before)]).await.map(drop)
+    let text = |id: Option<u64>| id.map(|id| id.to_string()).unwrap_or_default();
+    let call = Call::new(&RAISE_PUBLISHED, [keys::chat(chat), keys::sent(chat)]).arg(rows.head.row).arg(before);
+    let call = call.arg(text(rows.head.id)).arg(rows.earlier.row).arg(text(rows.earlier.id));
+    let result: i64 = decode::value(db.call_untracked(vec![call]).await?.pop().unwrap_or_default())?;
+    Ok(match result {
+        -1 => Some(rows.head),
+        -2 => Some(rows.earlier),
+        _ => None,
+    })
 }
 
 /// The members of chats, in the order of the chats, without members whose stored form is invalid. No members for a chat that does not exist. One

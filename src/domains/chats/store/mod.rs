@@ -21,6 +21,7 @@ use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
 use crate::db::Db;
 use crate::db::script::{Call, Script};
+use crate::platform::events::ChatHead;
 
 const CHAT_PRELUDE: &str = include_str!("../lua/chat.lua");
 static CREATE_CHAT: Script = Script::allow_oom(include_str!("../lua/create_chat.lua"));
@@ -188,18 +189,19 @@ fn parse_states(words: &[String]) -> Option<ChatSnapshot> {
     };
     // An account of a direct chat that was deleted is 0.
     let is_account = |words: &&[String]| words.first().is_some_and(|user| user != "0");
-    let newest = newest.parse().ok()?;
+    let (newest, recent) = (newest.parse().ok()?, parse_recent(recent)?);
+    let head = ChatHead { row: newest, id: Some(recent.rows[0].0) };
     Some(ChatSnapshot {
         kind: ChatKind::from_name(kind)?,
         version: version.parse().ok()?,
         newest,
         oldest: oldest.parse().ok()?,
-        recent: parse_recent(recent)?,
+        recent,
         pair: [a, b].into_iter().filter_map(account).collect(),
         unsettled: unsettled.parse().ok()?,
         members: members.chunks(4).filter(is_account).map(snapshot).collect::<Option<_>>()?,
         retention: ChatRetentionState::parse(retention)?,
-        unpublished: UnpublishedRows::parse(newest, ends)?,
+        unpublished: UnpublishedRows::parse(head, None, ends)?,
     })
 }
 
@@ -235,7 +237,7 @@ pub(super) async fn create(db: &Db, id: ChatId, new: &NewChat<'_>) -> Result<(),
 pub(super) struct NewText<'a> {
     /// The id of the step: a repeated step with the same id appends nothing.
     pub(super) id: u64,
-    /// The id of the row, which is the activity of the chat: a new id, also if the step is repeated.
+    /// The id of the row, which is the activity of the chat: not below `id`, and another one if the step is repeated.
     pub(super) activity: u64,
     /// The sender.
     pub(super) sender: UserId,

@@ -27,7 +27,10 @@ local function trim(maximum, since)
     redis.call('XDEL', KEYS[1], oldest[1])
     -- A status may have been narrowed or edited again since, and a chat may have newer rows.
     local trimmed = oldest[2][2] .. oldest[2][4]
-    if redis.call('HGET', KEYS[2], trimmed) == oldest[1] then redis.call('HDEL', KEYS[2], trimmed) end
+    if redis.call('HGET', KEYS[2], trimmed) == oldest[1] then
+      redis.call('HDEL', KEYS[2], trimmed)
+      if oldest[2][2] == 'c' then redis.call('HDEL', KEYS[2], 'h' .. oldest[2][4]) end
+    end
     if oldest[2][2] == 'e' or string.sub(oldest[2][2], 1, 1) == 'v' then redis.call('HDEL', KEYS[2], trimmed .. '.' .. oldest[2][8]) end
     redis.call('HSET', KEYS[2], 'dropped', oldest[1])
     kept = kept - 1

@@ -3,6 +3,7 @@
 mod delivery;
 mod ends;
 mod kinds;
+mod lost_rows;
 mod resume;
 mod retention;
 mod typing;
