@@ -328,6 +328,25 @@ async fn a_text_from_a_server_whose_clock_is_behind_shows_a_deleted_history_agai
 }
 
 #[tokio::test]
+async fn a_visible_text_from_a_server_whose_clock_is_behind_is_activity_below_hidden_ones() {
+    let app = TestApp::start().await;
+    let behind = TestApp::on_redis(app.redis.clone(), Clock::manual(START - 60_000), Config::default()).await;
+    let ([ada, bea, cyd, dan], [first, second]) = two_groups(&app).await;
+    send(&ada, &first, "early").await;
+    app.drain().await;
+    run_ok(&cyd, "DeleteChatHistory", json!({ "chatId": first })).await;
+    assert_eq!(inbox(&cyd, "INBOX").await, [second.as_str()]);
+    send(&ada.at(&behind), &first, "visible").await;
+    send(&bea, &first, "hidden").await;
+    send(&dan, &first, "hidden, too").await;
+    // The lists are settled once, after all three texts.
+    behind.drain().await;
+    app.drain().await;
+    assert_eq!(inbox(&cyd, "INBOX").await, [first.as_str(), second.as_str()]);
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
 async fn texts_that_a_block_hid_are_no_activity_after_the_block() {
     let app = TestApp::start().await;
     let ([_, bea, cyd, _], [first, second]) = two_groups(&app).await;

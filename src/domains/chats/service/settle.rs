@@ -119,7 +119,7 @@ struct HiddenTexts {
     by_member: HashMap<UserId, (HashSet<UserId>, u64)>,
     /// Members that block the account from which their request came.
     declining: Vec<UserId>,
-    /// The newest rows: id of the step, number and author. Empty if the two rows in the record of the chat suffice.
+    /// The newest rows: activity, number and author. Empty if the two rows in the record of the chat suffice.
     rows: Vec<(u64, u64, u64)>,
     /// Whether no text of a direct chat counts as unread, because a block exists or the other account was deleted.
     has_no_unread: bool,

@@ -67,8 +67,11 @@ pub(in super::super) async fn texts_of(db: &Db, ranges: &[AuthorRange]) -> Resul
     Ok(numbers)
 }
 
-/// The newest rows of a group whose steps are stored: id of the step, number and author, which is 0 for all but texts. One script, which reads at
-/// most 256 rows.
+/// The newest rows of a group whose steps are stored, the newest first: activity, number and author, which is 0 for all but texts. One script, which reads
+/// at most 256 rows.
+///
+/// The activity is a lower bound that rises with the rows. The chat stores the ids of steps, and an activity is above its step if the clock of the server was
+/// behind: then it is above the activity of the row before ([`raise_to_rows_before`]).
 pub(in super::super) async fn newest_authors(db: &Db, chat: ChatId, newest: u64) -> Result<Vec<(u64, u64, u64)>, Error> {
     let base = (newest / BUCKET).saturating_sub(2);
     let buckets = (base..=newest / BUCKET).map(|bucket| keys::rows(chat, bucket));
@@ -80,7 +83,19 @@ pub(in super::super) async fn newest_authors(db: &Db, chat: ChatId, newest: u64)
         let author = if matches!(letter.as_str(), "T" | "D") { author.parse().ok()? } else { 0 };
         Some((id.parse().ok()?, number.parse().ok()?, author))
     };
-    words.chunks(4).map(row).collect::<Option<_>>().ok_or_else(|| corrupt("an author"))
+    let mut rows: Vec<_> = words.chunks(4).map(row).collect::<Option<_>>().ok_or_else(|| corrupt("an author"))?;
+    raise_to_rows_before(chat, &mut rows);
+    Ok(rows)
+}
+
+/// Raises the ids of rows, which are in descending order, as `append` in `lua/chat.lua` raises activities: each is above the id of the chat, and above that
+/// of the row before.
+fn raise_to_rows_before(chat: ChatId, rows: &mut [(u64, u64, u64)]) {
+    let (mut id_before, mut number_before) = (chat.0, 0);
+    for (id, number, _) in rows.iter_mut().rev() {
+        *id = (*id).max(id_before + number.saturating_sub(number_before));
+        (id_before, number_before) = (*id, *number);
+    }
 }
 
 /// Whether a chat has ended, or does not exist. One command.
@@ -114,4 +129,20 @@ fn parse_members([seen, delivered, memberships]: [Value; 3]) -> Result<Vec<Membe
         Ok(())
     })?;
     Ok(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn activities_rise_with_rows_whatever_the_clocks_of_their_servers() {
+        // Steps of rows 9, 7, 6 and 5; that of row 6 is by a server whose clock is behind, and that of row 8 is not stored.
+        let mut rows = [(1_001, 9, 1), (950, 7, 2), (900, 6, 3), (1_000, 5, 4)];
+        raise_to_rows_before(ChatId(500), &mut rows);
+        assert_eq!(rows, [(1_004, 9, 1), (1_002, 7, 2), (1_001, 6, 3), (1_000, 5, 4)]);
+        let mut first = [(400, 3, 1)];
+        raise_to_rows_before(ChatId(500), &mut first);
+        assert_eq!(first, [(503, 3, 1)]);
+    }
 }
