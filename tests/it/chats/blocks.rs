@@ -1,6 +1,6 @@
 //! Blocks between members.
 
-use super::{assert_sound, badge, befriend, card, codes, group, pending, rows, run_ok, send, start, waiting};
+use super::{assert_sound, badge, befriend, card, codes, group, pending, rows, run_ok, send, send_many, start, waiting};
 use crate::support::{Actor, TestApp};
 use serde_json::json;
 
@@ -106,5 +106,24 @@ async fn a_block_hides_texts_in_a_group() {
     let seen = card(&bea, &chat).await;
     assert_eq!((&seen["newestMessage"]["text"], &seen["viewerUnreadCount"]), (&json!("four"), &json!(1)));
     assert_eq!(badge(&bea).await, 1);
+    assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn the_badge_of_a_blocker_with_many_common_groups_is_exact_at_once() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    // More than are settled at once for the other account.
+    for _ in 0..60 {
+        let chat = group(&bea, "g", &[&ada], "ALL").await;
+        send_many(&app, &bea, &chat, std::iter::once("one".to_owned())).await;
+    }
+    app.drain().await;
+    assert_eq!(badge(&ada).await, 60);
+    block(&ada, &bea).await;
+    assert_eq!(badge(&ada).await, 0, "the workers have done nothing yet");
+    unblock(&ada, &bea).await;
+    assert_eq!(badge(&ada).await, 60);
     assert_sound(&app).await;
 }

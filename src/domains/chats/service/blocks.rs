@@ -10,43 +10,52 @@ use crate::base::page::Window;
 use crate::domains::relations::service as relations;
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
+use futures_util::future::try_join_all;
 
 /// Chats that are looked up in one pipeline.
 const PART: usize = 500;
-/// Maximum number of groups that [`settle_block`] settles itself; the workers settle the others.
-const AT_ONCE: usize = 50;
+/// Groups that are settled at once.
+const AT_ONCE: usize = 8;
+/// Maximum number of groups of the other account that [`settle_block`] settles itself; the workers settle the others, within a second.
+const OF_OTHER: usize = 50;
 
 /// Makes unread marks and requests agree with the blocks between two accounts: requests that came from a blocked account are declined; nothing of the
-/// direct chat is unread, and in groups no text of the other account is. Reads the requests, the pair, and the chats of each account.
+/// direct chat is unread, and in groups no text of the other account is. `actor` has blocked `other`, or has ended that: its number of unread chats is exact
+/// when this returns, so that all of its groups with texts by the other are settled here. Reads the requests, the pair, and the chats of each account;
+/// for each group the cost of settling the lists of a member.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
-    let blocks = relations::block_state(app, a, b).await?;
-    for (user, other, is_blocker) in [(a, b, blocks.blocks), (b, a, blocks.is_blocked)] {
+pub async fn settle_block(app: &App, actor: UserId, other: UserId) -> Result<(), Error> {
+    let blocks = relations::block_state(app, actor, other).await?;
+    for (user, other, is_blocker) in [(actor, other, blocks.blocks), (other, actor, blocks.is_blocked)] {
         if is_blocker {
             decline_from(app, user, other).await?;
         }
     }
-    if let Some(chat) = lists::find_direct(app.db(), a.min(b), a.max(b)).await? {
-        settle_changed(app, chat, &[a, b]).await?;
+    if let Some(chat) = lists::find_direct(app.db(), actor.min(other), actor.max(other)).await? {
+        settle_changed(app, chat, &[actor, other]).await?;
     }
-    let mut left = AT_ONCE;
-    for (user, other) in [(a, b), (b, a)] {
-        let chats = lists::all_chats(app.db(), user).await?;
-        for part in chats.chunks(PART) {
-            let written = store::writers::has_written(app.db(), part, other).await?;
-            let with_texts = part.iter().zip(written).filter(|(_, has_written)| *has_written);
-            let with_texts: Vec<ChatId> = with_texts.map(|(chat, _)| *chat).collect();
-            let (first, deferred) = with_texts.split_at(left.min(with_texts.len()));
-            left -= first.len();
-            for chat in first {
-                settle_changed(app, *chat, &[user]).await?;
-            }
-            // A higher version, so that no list is written from values that were read before the block.
-            store::raise_versions(ChatDb::of(app), deferred, 0).await?;
-            journal::enqueue_many(app, deferred.iter().map(|chat| Task::chat_member(*chat, user))).await?;
+    settle_groups(app, actor, other, usize::MAX).await?;
+    settle_groups(app, other, actor, OF_OTHER).await
+}
+
+/// Settles the lists of an account in up to `most` groups in which another has texts; the workers settle the others.
+async fn settle_groups(app: &App, user: UserId, other: UserId, most: usize) -> Result<(), Error> {
+    let mut left = most;
+    for part in lists::all_chats(app.db(), user).await?.chunks(PART) {
+        let written = store::writers::has_written(app.db(), part, other).await?;
+        let with_texts = part.iter().zip(written).filter(|(_, has_written)| *has_written);
+        let with_texts: Vec<ChatId> = with_texts.map(|(chat, _)| *chat).collect();
+        let (first, deferred) = with_texts.split_at(left.min(with_texts.len()));
+        left -= first.len();
+        let users = [user];
+        for chats in first.chunks(AT_ONCE) {
+            try_join_all(chats.iter().map(|chat| settle_changed(app, *chat, &users))).await?;
         }
+        // A higher version, so that no list is written from values that were read before the block.
+        store::raise_versions(ChatDb::of(app), deferred, 0).await?;
+        journal::enqueue_many(app, deferred.iter().map(|chat| Task::chat_member(*chat, user))).await?;
     }
     Ok(())
 }
