@@ -164,7 +164,7 @@ pub(super) fn mutes(user: UserId) -> String {
 }
 
 /// HASH, chat id → `version list activity archived-at considered`, as `lua/settle_chat.lua` says: the entry of a chat in the account's lists. At most
-/// [`super::MAX_CHATS`]; no time to live.
+/// [`super::MAX_CHATS`], and some more by requests that ran at once; no time to live.
 pub(super) fn states(user: UserId) -> String {
     audit::id_key("chat_states:{", user.0)
 }

@@ -27,7 +27,7 @@
 //! | `chats:{u}`, `chats_archived:{u}`, `chat_requests:{u}` | ZSET | chat → activity | 5,000 together, 500 requests |
 //! | `chats_unread:{u}`, `chats_unread_muted:{u}` | ZSET | chats of the inbox with an unread text; those of them that are muted | those of `chats` |
 //! | `chat_mutes:{u}` | ZSET | chat → end of the mute | the chats |
-//! | `chat_states:{u}` | HASH | chat → version, list, activity, newest row when it was archived, newest row that was considered | 5,000 |
+//! | `chat_states:{u}` | HASH | chat → version, list, activity, newest row when it was archived, newest row that was considered | 5,000, and some more by requests that ran at once |
 //! | `chats_former:{u}` | ZSET | chat that names the account and is in none of its lists → version | while the chat exists |
 //! | `chat_settings:{u}` | HASH | `who seen` | 2 fields |
 //! | `direct:{low}` | HASH | account with a higher id → the chat of both | the accounts with which it has one |

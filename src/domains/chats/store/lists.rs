@@ -304,7 +304,7 @@ pub(in super::super) async fn remove_pair(db: &Db, low: UserId, high: UserId) ->
     db.write_many(vec![cmd("HDEL").arg(keys::direct(low)).arg(high.0).take()]).await.map(drop)
 }
 
-/// All chats of an account with a state: listed or not. One command of at most [`MAX_CHATS`] fields.
+/// All chats of an account with a state: listed or not. One command of at most [`MAX_CHATS`] fields, and some more by requests that ran at once.
 pub(in super::super) async fn all_chats(db: &Db, user: UserId) -> Result<Vec<ChatId>, Error> {
     let ids: Vec<u64> = db.read(cmd("HKEYS").arg(keys::states(user)).take()).await?;
     Ok(ids.into_iter().take(2 * MAX_CHATS).map(ChatId).collect())
