@@ -104,7 +104,7 @@ pub(super) fn rows_with(id: ChatId, sequence: u64) -> String {
     rows(id, sequence / BUCKET)
 }
 
-/// ZSET, `emoji user-id` → id of the reaction. At most [`super::MAX_EMOJI`] emoji of [`super::MAX_MEMBERS`] members; deleted with the message.
+/// ZSET, `emoji user-id` → id of the reaction. At most [`super::model::MAX_REACTIONS`]; deleted with the message.
 pub(super) fn reactions(id: ChatId, sequence: u64) -> String {
     format!("chat_reactions:{{{}}}:{sequence}", id.0)
 }

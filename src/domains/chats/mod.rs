@@ -17,7 +17,7 @@
 //! | `chat_authors:{c}` | ZSET | groups: author and number of each text | the texts |
 //! | `chat_writers:{c}` | HASH | groups: author → number of texts | the authors of texts |
 //! | `chat_left:{c}` | ZSET | groups: account that has left → id of the end of its membership | until it is added again or deleted |
-//! | `chat_reactions:{c}:{number}` | ZSET | emoji and account → id of the reaction | 12 emoji of 500 members |
+//! | `chat_reactions:{c}:{number}` | ZSET | emoji and account → id of the reaction | 6,000 |
 //! | `chat_typing:{c}:{hash}`, `chat_positions:{c}:{hash}` | STRING | the member's typing, or its positions, were published just now | 3 s, 1 s |
 //!
 //! Keys of an account, on its tag; all but mutes, the archive, settings and `direct` are derived:

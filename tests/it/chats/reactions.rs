@@ -3,6 +3,7 @@
 use super::{assert_sound, befriend, card, codes, group, run, run_ok, send};
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
+use waxwing::base::ids::ChatMessageId;
 
 async fn reactions(actor: &Actor, chat: &str) -> Vec<(String, u64, bool)> {
     let card = card(actor, chat).await;
@@ -57,4 +58,25 @@ async fn reactions_are_in_the_order_of_their_emoji() {
     run_ok(&ada, "DeleteMessage", json!({ "messageId": id })).await;
     assert_eq!(reactions(&ada, &chat).await, []);
     assert_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_text_has_at_most_six_thousand_reactions_with_those_of_former_members() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    befriend(&ada, &bea).await;
+    let chat = group(&ada, "g", &[&bea], "ALL").await;
+    let id = send(&ada, &chat, "one").await;
+    let react = async |actor: &Actor, operation: &str| codes(actor, operation, json!({ "messageId": id, "emoji": "👍" })).await;
+    assert_eq!(react(&ada, "ReactToMessage").await, [""; 0]);
+    // Of members who have left.
+    let message = ChatMessageId::from_global(&id).expect("an id");
+    let key = format!("chat_reactions:{{{}}}:{}", message.chat.0, message.sequence);
+    let former = (1..6_000).flat_map(|user| [user.to_string(), format!("👍 {user}")]);
+    let words: Vec<String> = ["ZADD".to_owned(), key].into_iter().chain(former).collect();
+    assert_eq!(app.redis.run::<u64>(&words.iter().map(String::as_str).collect::<Vec<_>>()), 5_999);
+    assert_eq!(react(&bea, "ReactToMessage").await, ["LIMIT_REACHED"]);
+    assert_eq!(react(&ada, "ReactToMessage").await, [""; 0], "it is there");
+    assert_eq!(react(&ada, "RemoveReaction").await, [""; 0]);
+    assert_eq!(react(&bea, "ReactToMessage").await, [""; 0]);
 }

@@ -1,8 +1,9 @@
 -- react_to_text.lua - adds or removes a reaction to a text, or all reactions of an account.
 -- KEYS those of chat.lua and, last, chat_reactions of the text, all of {c}
 -- ARGV 1 first bucket, that of the text  2 number of the text  3 who reacts  4 `add`, `remove` or `purge`  5 id of the reaction  6 the most emoji  7 emoji
+--   8 the most reactions, with those of former members
 -- Returns {ok} | {ok, same} it was there before this step | {none} no such chat, member or text | {kind} the row is no text |
---   {waits} the member has not accepted | {limit} too many emoji
+--   {waits} the member has not accepted | {limit} too many emoji | {full} too many reactions
 local chat = fetch()
 local me = chat and member(ARGV[3])
 if ARGV[4] ~= 'purge' then
@@ -45,6 +46,8 @@ if ARGV[4] == 'add' then
   if had and had ~= ARGV[5] then return { 'ok', 'same' } end
   changed = not had
   if changed then
+    -- Reactions of members who have left stay.
+    if redis.call('ZCARD', KEYS[ROWS + 1]) >= tonumber(ARGV[8]) then return { 'full' } end
     redis.call('ZADD', KEYS[ROWS + 1], ARGV[5], ARGV[7] .. ' ' .. ARGV[3])
     if at then
       list[at].count = list[at].count + 1

@@ -25,6 +25,8 @@ pub const MAX_CHATS: usize = 5_000;
 pub const MAX_REQUESTS: usize = 500;
 /// Maximum number of different emoji on a message.
 pub const MAX_EMOJI: usize = 12;
+/// Maximum number of reactions to a message: as if all members of the largest group had reacted with each emoji. Reactions of members who have left count.
+pub(super) const MAX_REACTIONS: usize = MAX_EMOJI * MAX_MEMBERS;
 /// Maximum number of members of a chat that shows its members which messages were delivered to others.
 pub const MAX_DELIVERED_SHOWN: usize = 50;
 /// Maximum number of texts that a member of a direct chat can send before the other account has accepted the chat.

@@ -46,7 +46,7 @@ pub use start::start_direct;
 pub use sync::{events_position, sync_cursor};
 pub use typing::send_typing;
 
-use super::model::{MAX_EMOJI, MAX_MEMBERS};
+use super::model::{MAX_EMOJI, MAX_MEMBERS, MAX_REACTIONS};
 use super::store::StepRefusal;
 use crate::app::App;
 use crate::base::error::{Error, Refusal, UserError, UserErrorCode};
@@ -85,6 +85,9 @@ fn refusal(step: StepRefusal) -> Refusal {
         StepRefusal::NotAccepted => forbidden("Accept the chat first.", "chatId").into(),
         StepRefusal::Limit => {
             error(UserErrorCode::LimitReached, &format!("A group has at most {MAX_MEMBERS} members."), "chatId")
+        }
+        StepRefusal::TooManyReactions => {
+            error(UserErrorCode::LimitReached, &format!("A message has at most {MAX_REACTIONS} reactions."), "messageId")
         }
         StepRefusal::ReplyNotFound => error(UserErrorCode::NotFound, "There is no such message to reply to.", "replyToId"),
         StepRefusal::PositionTooHigh => {

@@ -23,7 +23,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// `INVALID_EMOJI`; `NOT_FOUND` for no such message, a deleted or a hidden one; `INVALID_INPUT` if it is no text; `FORBIDDEN` while a block exists, and
-/// before the chat is accepted; `LIMIT_REACHED` for the thirteenth emoji; `RATE_LIMITED`.
+/// before the chat is accepted; `LIMIT_REACHED` for the thirteenth emoji, and for a message with 6,000 reactions; `RATE_LIMITED`.
 pub async fn react(
     app: &App,
     loaders: &Loaders,

@@ -13,8 +13,8 @@ pub(super) use events::UnpublishedRows;
 
 use super::keys;
 use super::model::{
-    BUCKET, ChatHistory, ChatKind, ChatRetentionState, ChatRole, MAX_EMOJI, MAX_MEMBERS, MAX_STEP_IDS, Member, MemberState,
-    STEP_IDS_TTL, TEXTS_BEFORE_ACCEPTANCE,
+    BUCKET, ChatHistory, ChatKind, ChatRetentionState, ChatRole, MAX_EMOJI, MAX_MEMBERS, MAX_REACTIONS, MAX_STEP_IDS, Member,
+    MemberState, STEP_IDS_TTL, TEXTS_BEFORE_ACCEPTANCE,
 };
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -110,6 +110,8 @@ pub(super) enum StepRefusal {
     NotAccepted,
     /// A limit is reached.
     Limit,
+    /// The text has the maximum number of reactions.
+    TooManyReactions,
     /// There is no such text to reply to.
     ReplyNotFound,
     /// The membership of the other account is `Unstarted`: the caller must decide its state.
@@ -164,6 +166,7 @@ fn parse(reply: &[String]) -> Result<ChatChangeResult, Error> {
         Some("own") => StepRefusal::OwnMembership,
         Some("waits") => StepRefusal::NotAccepted,
         Some("limit") => StepRefusal::Limit,
+        Some("full") => StepRefusal::TooManyReactions,
         Some("reply") => StepRefusal::ReplyNotFound,
         Some("undecided") => StepRefusal::PeerStateMissing,
         Some("invalid") => StepRefusal::PositionTooHigh,
@@ -429,7 +432,7 @@ pub(super) async fn react(
         None => (&PURGE_REACTIONS, "purge"),
     };
     let call = db.script(script, chat, keys, sequence / BUCKET).arg(sequence).arg(actor.0).arg(action).arg(id).arg(MAX_EMOJI);
-    let reply: Vec<String> = db.call(call.arg(emoji.map_or("", |(emoji, _)| emoji))).await?;
+    let reply: Vec<String> = db.call(call.arg(emoji.map_or("", |(emoji, _)| emoji)).arg(MAX_REACTIONS)).await?;
     match reply.first().map(String::as_str) {
         Some("ok") => Ok(Ok(reply.get(1).is_none_or(|it| it != "same"))),
         _ => Ok(parse(&reply)?.map(|_| true)),

@@ -1,7 +1,7 @@
 //! Reads chats, rows and reactions.
 
 use super::super::keys;
-use super::super::model::{ChatHistory, ChatKind, ChatList, ChatRow, ChatView, MAX_EMOJI, MAX_MEMBERS, Member, NO_END, days_of};
+use super::super::model::{ChatHistory, ChatKind, ChatList, ChatRow, ChatView, MAX_REACTIONS, Member, NO_END, days_of};
 use super::{CHAT_PRELUDE, ChatDb, corrupt};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -141,10 +141,10 @@ pub(in super::super) async fn has_reacted(db: &Db, user: UserId, ids: &[Reaction
 /// A reaction to a message: emoji, account, and the id of the reaction.
 pub(in super::super) type Reaction = (String, UserId, u64);
 
-/// All reactions to messages, the newest first, in the order of `ids`. One pipeline of commands of at most 6,000 members.
+/// All reactions to messages, the newest first, in the order of `ids`. One pipeline of commands of at most [`MAX_REACTIONS`] members.
 pub(in super::super) async fn reactions(db: &Db, ids: &[ChatMessageId]) -> Result<Vec<Vec<Reaction>>, Error> {
     let command = |id: &ChatMessageId| {
-        let last = MAX_EMOJI * MAX_MEMBERS - 1;
+        let last = MAX_REACTIONS - 1;
         cmd("ZRANGE").arg(keys::reactions(id.chat, id.sequence)).arg(0).arg(last).arg("REV").arg("WITHSCORES").take()
     };
     db.read_many(ids.iter().map(command).collect()).await?.into_iter().map(parse_reactions).collect()
