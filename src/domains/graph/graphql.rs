@@ -83,7 +83,7 @@ impl GraphMutation {
     }
 
     /// Unfollows an account, or withdraws the viewer's request to follow it. On return its statuses are no longer in the viewer's home timeline.
-    /// Succeeds without a change if there is neither. Requires a session.
+    /// Succeeds without a change if there is neither. Unfollowing oneself fails with `INVALID_INPUT`. Requires a session.
     async fn unfollow_user(
         &self,
         ctx: &Context<'_>,

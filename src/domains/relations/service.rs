@@ -115,11 +115,20 @@ pub async fn unmute(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
 /// # Errors
 /// `INVALID_INPUT` for the viewer's own account; `RATE_LIMITED`.
 pub async fn charge_change(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
-    if viewer == other {
-        let message = "This cannot be done with your own account.";
-        return Err(UserError::new(UserErrorCode::InvalidInput, message, &["userId"]).into());
-    }
+    refuse_own_account(viewer, other)?;
     Ok(charge(app, &[(Limit::Relations, Subject::Account(viewer))]).await?)
+}
+
+/// Checks that a change of a relation is not about the viewer's own account.
+///
+/// # Errors
+/// `INVALID_INPUT`.
+pub fn refuse_own_account(viewer: UserId, other: UserId) -> Outcome<()> {
+    if viewer != other {
+        return Ok(());
+    }
+    let message = "This cannot be done with your own account.";
+    Err(UserError::new(UserErrorCode::InvalidInput, message, &["userId"]).into())
 }
 
 const fn task(from: UserId, to: UserId) -> Task {

@@ -70,11 +70,9 @@ async fn become_request(app: &App, viewer: UserId, other: UserId) -> Result<Resu
 /// hidden from the first step on. Older statuses of other accounts are added to the entries within seconds, and are read from profiles until then.
 ///
 /// # Errors
-/// `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+/// `INVALID_INPUT` for the viewer's own account; `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn unfollow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
-    if viewer == other {
-        return Ok(());
-    }
+    relations::refuse_own_account(viewer, other)?;
     graph::charge_change(app, viewer, other).await?;
     let lease = journal::begin_deletion(app, task(viewer, other)).await?;
     graph::unfollow(app, viewer, other).await?;
