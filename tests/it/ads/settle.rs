@@ -3,6 +3,7 @@
 use super::{add, make, number, number_of_ad, offers, run_ok};
 use crate::support::{START, TestApp, findings};
 use serde_json::{Value, json};
+use std::time::Duration;
 use waxwing::base::config::Config;
 use waxwing::base::ids::CampaignId;
 use waxwing::domains::ads::service::{self as ads, Role};
@@ -322,6 +323,22 @@ async fn an_unreadable_campaign_does_not_block_the_others() {
     app.drain().await;
     let listed: Vec<usize> = campaigns.iter().map(|campaign| offers(&app, campaign).len()).collect();
     assert_eq!(listed, [0, 1, 1, 0]);
+}
+
+/// A record that has lost its owner is no campaign, although it has an id: it is listed nowhere, and settling it ends.
+#[tokio::test]
+async fn a_campaign_record_without_an_owner_is_settled_once() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let campaign = make(&ada, json!({})).await;
+    add(&ada, &campaign, json!({})).await;
+    let (key, share) = (format!("campaign:{{{}}}", number(&campaign)), format!("share:{{{}.0}}", number(&campaign)));
+    app.redis.run::<()>(&["HSET", &share, "g", "5"]);
+    app.redis.run::<()>(&["HDEL", &key, "uid"]);
+    let settled = tokio::time::timeout(Duration::from_secs(10), ads::settle(&app.app, id(&campaign))).await;
+    settled.expect("it ends").expect("a store");
+    assert_eq!((offers(&app, &campaign), due(&app, &campaign)), (Vec::new(), None));
+    assert_eq!(app.redis.run::<u64>(&["EXISTS", &key, &share]), 2, "the record and its money stay");
 }
 
 /// The record of former listings may have more entries than one read returns: the campaign is removed from all of them.
