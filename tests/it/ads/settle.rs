@@ -374,6 +374,29 @@ async fn replaced_keywords_leave_no_listings() {
     assert_eq!(findings(&app.app).await, [""; 0]);
 }
 
+/// The record of listings has more entries than one read returns: a deleted campaign is removed from all of them.
+#[tokio::test]
+async fn a_deleted_campaign_leaves_no_listings() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let words = |round: usize| -> Vec<String> { (0..250).map(|number| format!("r{round}k{number}")).collect() };
+    let campaign = make(&ada, json!({ "keywords": words(0) })).await;
+    for slot in ["BANNER", "SKYSCRAPER", "SQUARE"] {
+        add(&ada, &campaign, json!({ "slot": slot })).await;
+    }
+    for round in 1..5 {
+        app.clock.advance(1);
+        run_ok(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "keywords": words(round) })).await;
+    }
+    let listed: u64 = app.redis.run(&["ZCARD", &format!("listed:{{{}}}", number(&campaign))]);
+    assert_eq!(listed, 5 * 750, "more than one read returns");
+    waxwing::domains::accounts::service::delete(&app.app, ada.user_id(), "correct horse", None).await.expect("it is deleted");
+    app.drain().await;
+    let number = number(&campaign).to_string();
+    let remaining = app.redis.keys().into_iter().filter(|key| key.starts_with("offers:") || key.contains(&number));
+    assert_eq!(remaining.collect::<Vec<_>>(), [""; 0]);
+}
+
 /// A process writes the copy of a campaign that was deleted meanwhile, and dies before it notices. A reservation books a grant in the copy.
 #[tokio::test]
 async fn an_interrupted_late_settlement_restores_no_deleted_campaign() {

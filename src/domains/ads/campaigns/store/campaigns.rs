@@ -196,10 +196,11 @@ pub(in crate::domains::ads) async fn exists(db: &Db, id: CampaignId) -> Result<b
     db.read(cmd("HEXISTS").arg(keys::campaign(id)).arg("id").take()).await
 }
 
-/// Deletes all data on a campaign's hash tag: the campaign does not exist any more. Removed ads expire. One command.
+/// Deletes the data on a campaign's hash tag except the record of its listings: the campaign does not exist any more, but a concurrent settling may
+/// have added it to a listing, which only the record knows. Removed ads expire. One command.
 pub(in crate::domains::ads) async fn purge_campaign(db: &Db, id: CampaignId, ads: &[AdId]) -> Result<(), Error> {
     let mut own: Vec<String> = ads.iter().map(|ad| keys::ad(*ad)).collect();
-    own.extend([keys::ads(id), keys::keywords(id), keys::campaign_listings(id), keys::campaign(id)]);
+    own.extend([keys::ads(id), keys::keywords(id), keys::campaign(id)]);
     db.write_many(vec![cmd("UNLINK").arg(own).take()]).await.map(drop)
 }
 

@@ -186,15 +186,7 @@ async fn purge_late_data(app: &App, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
     let shares = share_counts::load(app, [id]).await?.shares_of(id).max(app.config().ad_shares.unwrap_or(0)).max(CLUSTER_SHARES);
     let has_kept_shares = store::purge_late_shares(db, id, shares).await?;
-    loop {
-        let listed = store::recorded_listings(db, id).await?;
-        let listings: Vec<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
-        store::unlist(db, id, &listings).await?;
-        if listed.is_empty() {
-            break;
-        }
-        store::remove_recorded_listings(db, id, &listed).await?;
-    }
+    unlist(app, id).await?;
     if campaigns::store::exists(db, id).await? {
         // A record without an owner has an id, but is no campaign: settling would lead back here. Its money stays for `fsck`, which reports the record.
         let is_whole = campaigns::store::read(db, id).await?.is_some();
@@ -208,6 +200,20 @@ async fn purge_late_data(app: &App, id: CampaignId) -> Result<(), Error> {
     Ok(())
 }
 
+/// Removes a campaign from all listings in its record and from the schedule, then these listings from the record. Three round trips for every
+/// [`MAX_LISTED`] listings, and two.
+async fn unlist(app: &App, id: CampaignId) -> Result<(), Error> {
+    loop {
+        let listed = store::recorded_listings(app.db(), id).await?;
+        let listings: Vec<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
+        store::unlist(app.db(), id, &listings).await?;
+        if listed.is_empty() {
+            return Ok(());
+        }
+        store::remove_recorded_listings(app.db(), id, &listed).await?;
+    }
+}
+
 /// Purges a campaign whose owner was deleted: all its data, and the entry in the owner's list last. A concurrent settling also finds the deletion of
 /// the owner.
 ///
@@ -215,9 +221,8 @@ async fn purge_late_data(app: &App, id: CampaignId) -> Result<(), Error> {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: repeat the deletion.
 pub(in crate::domains::ads) async fn purge_campaign(app: &App, owner: UserId, id: CampaignId) -> Result<(), Error> {
     let db = app.db();
-    if let Some(CampaignSnapshot { campaign, ads, recorded_listings: listed, .. }) = campaigns::store::read(db, id).await? {
-        let listed: Vec<Listing> = listed.iter().filter_map(|(text, _)| Listing::parse(text)).collect();
-        store::unlist(db, id, &listed).await?;
+    if let Some(CampaignSnapshot { campaign, ads, .. }) = campaigns::store::read(db, id).await? {
+        unlist(app, id).await?;
         budget::store::purge_shares(db, id, campaign.shares, app.now()).await?;
         campaigns::store::purge_campaign(db, id, &ads).await?;
     }
