@@ -20,8 +20,9 @@ const SHARDS: u32 = 4_096;
 /// HASH `id login name bio followers following posts signup` (signup in ms since the epoch), and `devices`, a random number to which device
 /// tokens are bound, once the account has revoked them. `private` is 1 for a private account. `mutes blocks blocked_by friends bookmarks reposts` count the
 /// members of the sets of these names, and `relations` changes of the first four; a count of 0 may be missing. `logins` has the last 50 logins before the
-/// present one ([`super::model::LoginHistory`]), once the account has changed it. `avatar banner website location gender born show_born show_age` are missing
-/// unless the account has set them: three URLs, two texts, the date of birth as `2000-02-29`, and who sees it and the age (`friends` or `everyone`).
+/// present one ([`super::model::LoginHistory`]), and at most 10 more until they are released, once the account has changed it. `avatar banner website
+/// location gender born show_born show_age` are missing unless the account has set them: three URLs, two texts, the date of birth as `2000-02-29`, and who
+/// sees it and the age (`friends` or `everyone`).
 /// At most 26 fields, no time to live.
 pub fn user(id: UserId) -> String {
     audit::id_key("user:{", id.0)

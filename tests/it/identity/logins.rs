@@ -4,7 +4,7 @@ use super::{DAY_MS, RIGHT, assert_no_findings, assert_refused, change_login, cla
 use crate::conversations::reply;
 use crate::edits::edit;
 use crate::live::{LiveSubscription, open_statuses};
-use crate::support::{Actor, TestApp, error_codes, references, user_error_codes};
+use crate::support::{Actor, START, TestApp, error_codes, references, user_error_codes};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
 use waxwing::base::rate_limits::{Limit, RateLimits};
@@ -274,4 +274,31 @@ async fn mentioned_accounts_may_reply_after_a_change_of_their_login() {
     reply(&ada, &before, "it still is").await;
     let refused = bea.mutate("postStatus", json!({ "replyToId": before, "message": "it was not me" }), "status { id }").await;
     assert_eq!(user_error_codes(&refused), ["FORBIDDEN"], "{refused}");
+}
+
+/// The deletion of an account releases the former logins that its history has. The change that drops an older one releases it.
+#[tokio::test]
+async fn a_login_that_is_dropped_from_the_history_is_released() {
+    let app = TestApp::without_client_cache(Config::default()).await;
+    let ada = app.user("ada").await;
+    let (id, days) = (ada.user_id().0, |number: u64| number * DAY_MS as u64);
+    let until = |number: u64| START - days(15 * (60 - number));
+    let entry = |number: u64| format!(" old_{number}:{}:{}:{}", until(number) - days(15), until(number), number + 1);
+    let history = (0..50).fold("50".to_owned(), |text, number| text + &entry(number));
+    app.redis.run::<()>(&["HSET", &format!("user:{{{id}}}"), "logins", &history]);
+    let field = |number: u64| format!("old_{number}@");
+    for number in [0, 1] {
+        let times = format!("{id}:{}:{}:{}", until(number) - days(15), until(number) + days(30), number + 1);
+        app.redis.run::<()>(&["HSET", &claims_of(&format!("old_{number}")), &field(number), &times]);
+    }
+    let is_stored = |number: u64| app.redis.run::<bool>(&["HEXISTS", &claims_of(&format!("old_{number}")), &field(number)]);
+    assert_eq!(change_login(&ada, "lovelace").await["user"]["login"], "lovelace");
+    assert_eq!((is_stored(0), is_stored(1)), (false, true));
+    let history: String = app.redis.run(&["HGET", &format!("user:{{{id}}}"), "logins"]);
+    assert!(history.starts_with("51 old_1:"), "{history}");
+    ada.mutate_ok("deleteAccount", json!({ "password": RIGHT }), "").await;
+    app.drain().await;
+    assert!(!is_stored(1));
+    assert_eq!(references(&app.app, ada.user_id()).await, [""; 0]);
+    assert_no_findings(&app, "a deletion").await;
 }

@@ -7,8 +7,10 @@ use std::fmt::Write;
 
 /// Maximum number of changes of the login of an account in [`LOGIN_RESERVATION_TTL`].
 pub(in super::super) const MAX_LOGIN_CHANGES: usize = 2;
-/// The maximum number of stored former logins of an account; the oldest are dropped. At most 24 are added in a year.
+/// The number of former logins that an account keeps; older ones are released. At most 24 are added in a year.
 const MAX_FORMER: usize = 50;
+/// The maximum number of stored former logins of an account: more than [`MAX_FORMER`] only until the oldest are released.
+const MAX_STORED: usize = 60;
 
 /// A login that an account had before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,9 +92,15 @@ impl LoginHistory {
         let since = self.since(present, signed_up);
         let former = FormerLogin { login: present.to_ascii_lowercase(), since, until: now.max(since), version: after.version };
         after.former.push(former);
-        let forgotten = after.former.len().saturating_sub(MAX_FORMER);
+        let forgotten = after.former.len().saturating_sub(MAX_STORED);
         after.former.drain(..forgotten);
         after
+    }
+
+    /// The oldest former login and the history without this login, if there are more than an account keeps.
+    pub fn without_excess(&self) -> Option<(&FormerLogin, Self)> {
+        let (oldest, rest) = self.former.split_first().filter(|_| self.former.len() > MAX_FORMER)?;
+        Some((oldest, Self { version: self.version, former: rest.to_vec(), unreadable: None }))
     }
 
     /// The history after a change that was not made, and can no longer be made.
@@ -222,12 +230,17 @@ mod tests {
         assert_eq!(LoginHistory::parse(""), Some(LoginHistory::NONE));
         let mut history = LoginHistory::NONE.cancelled();
         assert_eq!(LoginHistory::parse(&history.text()), Some(history.clone()));
-        for number in 0..60 {
+        for number in 0..70 {
             history = history.changed(&format!("Ada_{number}"), NOW - DAY, NOW + number * 15 * DAY);
             assert_eq!(LoginHistory::parse(&history.text()), Some(history.clone()));
         }
-        assert_eq!((history.version(), history.former().len(), history.former()[0].login.as_str()), (61, 50, "ada_10"));
-        assert!(history.text().len() < 50 * 80);
+        assert_eq!((history.version(), history.former().len(), history.former()[0].login.as_str()), (71, 60, "ada_10"));
+        assert!(history.text().len() < 60 * 80);
+        while let Some((oldest, rest)) = history.without_excess() {
+            assert_eq!((oldest, &rest.former()[0], rest.version()), (&history.former()[0], &history.former()[1], 71));
+            history = rest;
+        }
+        assert_eq!((history.former().len(), history.former()[0].login.as_str()), (50, "ada_20"));
         for text in ["x", "1 ada", "1 ada:1:2", "1 a b:1:2:3", "1 ada:1:2:3:4", "1 a-b:1:2:3", " "] {
             assert_eq!(LoginHistory::parse(text), None, "{text:?}");
             let unreadable = LoginHistory::of_text(text.to_owned());

@@ -187,7 +187,7 @@ async fn change_once(app: &App, user: &User, login: &str) -> Outcome<bool> {
 }
 
 /// Reconciles the claims of a change of a login with whether the change was made, from `former` to `login`. If it was not made, it can no longer be made
-/// afterwards. One or two reads, and up to three scripts.
+/// afterwards. One or two reads, and up to three scripts; two scripts more once the account has more former logins than it keeps.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`, `OVERLOADED`: call it again. Internal if the history of the account's logins cannot be read.
@@ -210,9 +210,26 @@ pub async fn settle_login_change(app: &App, id: UserId, (login, former): (&str, 
         if let Some((former, _)) = change.filter(|(former, _)| !user.login.eq_ignore_ascii_case(&former.login)) {
             end(app, id, former).await?;
         }
-        return Ok(());
+        return forget_oldest(app, &user).await;
     }
     Err(Error::Overloaded)
+}
+
+/// Removes the former logins beyond those that an account keeps from its history, each after its release: a deletion releases only those that the history
+/// has. A login that the account claims again stays, and so do all if the history has changed since it was read: the next change removes them.
+async fn forget_oldest(app: &App, user: &User) -> Result<(), Error> {
+    let mut history = user.logins.clone();
+    while let Some((oldest, rest)) = history.without_excess() {
+        let is_known = user.login.eq_ignore_ascii_case(&oldest.login) || rest.former().iter().any(|it| it.login == oldest.login);
+        if !is_known && !logins_store::forget(app.db(), &oldest.login, user.id, app.now()).await? {
+            return Ok(());
+        }
+        if logins_store::replace_history(app.db(), user.id, &history, &rest).await? != LoginChangeResult::Changed {
+            return Ok(());
+        }
+        history = rest;
+    }
+    Ok(())
 }
 
 /// Ends the claim of a former login, and releases it if the account was deleted meanwhile. A script and a read.

@@ -16,7 +16,7 @@ static WITHDRAW_LOGIN: Script = Script::allow_oom_after(LOGIN_PRELUDE, include_s
 static END_LOGIN: Script = Script::allow_oom_after(LOGIN_PRELUDE, include_str!("../lua/end_login.lua"));
 static RELEASE_LOGIN: Script = Script::allow_oom_after(LOGIN_PRELUDE, include_str!("../lua/release_login.lua"));
 static CHANGE_LOGIN: Script = Script::new(include_str!("../lua/change_login.lua"));
-/// The script of [`CHANGE_LOGIN`], allowed in a full store: a change that is being cancelled adds little.
+/// The script of [`CHANGE_LOGIN`], allowed in a full store: a change that is being cancelled, or a login that is dropped, adds little.
 static CANCEL_LOGIN_CHANGE: Script = Script::allow_oom(include_str!("../lua/change_login.lua"));
 
 /// Logins that are looked up in one pipeline.
@@ -141,6 +141,13 @@ pub(in super::super) async fn release(db: &Db, login: &str, id: UserId, now: Mil
     db.call::<u64>(call.arg(now).arg(LOGIN_RESERVATION_TTL)).await.map(drop)
 }
 
+/// Removes the id of an account from the times in which it had a login that its history is about to drop, as [`release`] does. `false` if nothing changes,
+/// because the account has or claims the login now. One script; repeating it changes nothing.
+pub(in super::super) async fn forget(db: &Db, login: &str, id: UserId, now: Millis) -> Result<bool, Error> {
+    let call = Call::new(&RELEASE_LOGIN, [keys::logins(login), keys::login_reservation(login)]).arg(login).arg(id.0);
+    Ok(db.call::<i64>(call.arg(now).arg(LOGIN_RESERVATION_TTL).arg(1)).await? >= 0)
+}
+
 /// The result of a change of the login or of its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum LoginChangeResult {
@@ -163,8 +170,17 @@ pub(in super::super) async fn change(
 
 /// Cancels the change that would follow the history `before`. One script.
 pub(in super::super) async fn cancel_change(db: &Db, id: UserId, before: &LoginHistory) -> Result<LoginChangeResult, Error> {
-    let call = Call::new(&CANCEL_LOGIN_CHANGE, [keys::user(id)]).arg(before.text()).arg(before.cancelled().text()).arg("");
-    run_change(db, call).await
+    replace_history(db, id, before, &before.cancelled()).await
+}
+
+/// Changes the history of the logins of an account from `before` to `after`, without a change of its login. One script.
+pub(in super::super) async fn replace_history(
+    db: &Db,
+    id: UserId,
+    before: &LoginHistory,
+    after: &LoginHistory,
+) -> Result<LoginChangeResult, Error> {
+    run_change(db, Call::new(&CANCEL_LOGIN_CHANGE, [keys::user(id)]).arg(before.text()).arg(after.text()).arg("")).await
 }
 
 async fn run_change(db: &Db, call: Call) -> Result<LoginChangeResult, Error> {
