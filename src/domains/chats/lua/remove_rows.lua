@@ -22,7 +22,11 @@ if chat.kind == 'group' and #members > 0 then
     if redis.call('HINCRBY', KEYS[8], by, -count) <= 0 then redis.call('HDEL', KEYS[8], by) end
   end
 end
-if to % BUCKET == BUCKET - 1 or to == chat.newest then redis.call('UNLINK', KEYS[ROWS]) else redis.call('HDEL', KEYS[ROWS], unpack(numbers)) end
+if to % BUCKET == BUCKET - 1 or to == chat.newest then
+  redis.call('UNLINK', KEYS[ROWS])
+else
+  redis.call('HDEL', KEYS[ROWS], unpack(numbers))
+end
 
 -- The bits of deleted rows are cut off, a KiB at a time.
 local bytes_gone = math.floor((to + 1 - chat.first_bit) / 8)

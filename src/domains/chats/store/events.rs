@@ -28,7 +28,8 @@ pub(in super::super) struct UnpublishedRows {
 }
 
 impl UnpublishedRows {
-    /// Parses the ends as `lua/leave_chat.lua` stores them; `None` if they are invalid. `newest` is the newest row, and `gone` the id of the end of the chat.
+    /// Parses the ends as `lua/leave_chat.lua` stores them; `None` if they are invalid. `newest` is the newest row, and `gone` the id of the end of the
+    /// chat.
     pub(super) fn parse(newest: ChatHead, gone: Option<u64>, ends: &str) -> Option<Self> {
         let ends: Vec<_> = ends.split(',').filter(|end| !end.is_empty()).map(parse_end).collect::<Option<_>>()?;
         // The last member's leaving has no row of its own.
