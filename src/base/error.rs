@@ -189,8 +189,8 @@ impl UserError {
 pub enum Refusal {
     /// Rows of the payload's `userErrors`; never empty.
     User(Vec<UserError>),
-    /// A GraphQL error.
-    Fatal(Error),
+    /// A GraphQL error of the whole mutation. Its code says whether the client can retry.
+    Error(Error),
 }
 
 /// The result of a use case that changes something.
@@ -198,7 +198,7 @@ pub type Outcome<T> = Result<T, Refusal>;
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        Self::Fatal(error)
+        Self::Error(error)
     }
 }
 

@@ -78,16 +78,16 @@ pub struct Window<P = u64> {
     pub limit: usize,
 }
 
-/// The list that a cursor belongs to. A cursor of another list is refused.
+/// The connection that a cursor belongs to: its kind and its owner. A cursor of another connection is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListId {
-    /// The kind of list, a letter that its domain has chosen.
+pub struct CursorScope {
+    /// The kind of connection, a letter that its domain has chosen.
     pub kind: u8,
-    /// The owner of the list.
+    /// The owner of the connection.
     pub owner: u64,
 }
 
-/// Encodes and verifies cursors: `base64url(8 bytes of position, 7 bytes of signature)`. The signature is keyed and covers list and position.
+/// Encodes and verifies cursors: `base64url(8 bytes of position, 7 bytes of signature)`. The signature is keyed and covers scope and position.
 /// Signatures are compared in constant time.
 #[derive(Clone, Copy)]
 pub struct Cursors {
@@ -105,54 +105,54 @@ impl Cursors {
         self.secret
     }
 
-    /// Signs bytes for `list`.
-    pub fn sign(&self, list: ListId, bytes: &[u8]) -> String {
-        URL_SAFE_NO_PAD.encode([&self.signature(list, bytes), bytes].concat())
+    /// Signs bytes for `scope`.
+    pub fn sign(&self, scope: CursorScope, bytes: &[u8]) -> String {
+        URL_SAFE_NO_PAD.encode([&self.signature(scope, bytes), bytes].concat())
     }
 
-    /// Verifies a signed text and returns its bytes; `None` if it is forged or of another list.
-    pub fn verify(&self, list: ListId, text: &str) -> Option<Vec<u8>> {
+    /// Verifies a signed text and returns its bytes; `None` if it is forged or of another scope.
+    pub fn verify(&self, scope: CursorScope, text: &str) -> Option<Vec<u8>> {
         let bytes = (text.len() <= MAX_SIGNED).then(|| URL_SAFE_NO_PAD.decode(text))?.ok()?;
         let (signature, rest) = bytes.split_at_checked(7)?;
-        bool::from(signature.ct_eq(&self.signature(list, rest))).then(|| rest.to_vec())
+        bool::from(signature.ct_eq(&self.signature(scope, rest))).then(|| rest.to_vec())
     }
 
-    fn signature(&self, list: ListId, bytes: &[u8]) -> [u8; 7] {
+    fn signature(&self, scope: CursorScope, bytes: &[u8]) -> [u8; 7] {
         let mut hasher = SipHasher24::new_with_key(&self.secret);
         hasher.write(b"sealed");
-        hasher.write_u8(list.kind);
-        hasher.write_u64(list.owner);
+        hasher.write_u8(scope.kind);
+        hasher.write_u64(scope.owner);
         hasher.write(bytes);
         first_seven(hasher.finish())
     }
 
     /// The cursor of a position: twenty characters.
-    pub fn encode(&self, list: ListId, position: u64) -> String {
+    pub fn encode(&self, scope: CursorScope, position: u64) -> String {
         let mut bytes = [0; 15];
         bytes[..8].copy_from_slice(&position.to_be_bytes());
-        bytes[8..].copy_from_slice(&self.tag(list, position));
+        bytes[8..].copy_from_slice(&self.tag(scope, position));
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The position of a cursor; `None` if it is forged or of another list. A signed part after a full stop is ignored, but must be of this list
+    /// The position of a cursor; `None` if it is forged or of another scope. A signed part after a full stop is ignored, but must be of this scope
     /// too.
-    pub fn decode(&self, list: ListId, cursor: &str) -> Option<u64> {
+    pub fn decode(&self, scope: CursorScope, cursor: &str) -> Option<u64> {
         if let Some((cursor, signed)) = cursor.split_once('.') {
-            self.verify(list, signed)?;
-            return self.decode(list, cursor);
+            self.verify(scope, signed)?;
+            return self.decode(scope, cursor);
         }
         let mut bytes = [0; 15];
         let length = (cursor.len() == 20).then(|| URL_SAFE_NO_PAD.decode_slice(cursor, &mut bytes))?.ok()?;
         let (position, tag) = bytes.split_at(8);
         let position = u64::from_be_bytes(position.try_into().ok()?);
-        let is_authentic = tag.ct_eq(&self.tag(list, position));
+        let is_authentic = tag.ct_eq(&self.tag(scope, position));
         (length == 15 && is_authentic.into()).then_some(position)
     }
 
-    fn tag(&self, list: ListId, position: u64) -> [u8; 7] {
+    fn tag(&self, scope: CursorScope, position: u64) -> [u8; 7] {
         let mut hasher = SipHasher24::new_with_key(&self.secret);
-        hasher.write_u8(list.kind);
-        hasher.write_u64(list.owner);
+        hasher.write_u8(scope.kind);
+        hasher.write_u64(scope.owner);
         hasher.write_u64(position);
         first_seven(hasher.finish())
     }
@@ -190,12 +190,12 @@ pub struct PageRequest<P = u64> {
 }
 
 impl PageArgs {
-    /// Validates the arguments for `list`.
+    /// Validates the arguments for `scope`.
     ///
     /// # Errors
     /// `BAD_USER_INPUT` with the argument's name: a size outside 1 to 100, both sizes, a cursor that is not of this list.
-    pub fn check(&self, cursors: &Cursors, list: ListId) -> Result<PageRequest, Error> {
-        self.check_with(|text| cursors.decode(list, text))
+    pub fn check(&self, cursors: &Cursors, scope: CursorScope) -> Result<PageRequest, Error> {
+        self.check_with(|text| cursors.decode(scope, text))
     }
 
     /// Checks the arguments, with cursors in another format, which `decode` parses.
@@ -306,7 +306,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    const LIST: ListId = ListId { kind: b'h', owner: 7 };
+    const SCOPE: CursorScope = CursorScope { kind: b'h', owner: 7 };
 
     /// Positions 1 to `len`; every multiple of `hidden` is hidden.
     struct Numbers {
@@ -455,20 +455,20 @@ mod tests {
     #[test]
     fn a_cursor_fits_its_own_list_only() {
         let cursors = Cursors::new([1; 16]);
-        let cursor = cursors.encode(LIST, 42);
-        assert_eq!(cursors.decode(LIST, &cursor), Some(42));
-        assert_eq!(cursors.decode(ListId { owner: 8, ..LIST }, &cursor), None);
-        assert_eq!(cursors.decode(ListId { kind: b'p', ..LIST }, &cursor), None);
-        assert_eq!(Cursors::new([2; 16]).decode(LIST, &cursor), None);
+        let cursor = cursors.encode(SCOPE, 42);
+        assert_eq!(cursors.decode(SCOPE, &cursor), Some(42));
+        assert_eq!(cursors.decode(CursorScope { owner: 8, ..SCOPE }, &cursor), None);
+        assert_eq!(cursors.decode(CursorScope { kind: b'p', ..SCOPE }, &cursor), None);
+        assert_eq!(Cursors::new([2; 16]).decode(SCOPE, &cursor), None);
         for forged in ["", "42", "AAAAAAAAAAAAAAAAAAAA", &cursor[..19], "ééééé ééééé"] {
-            assert_eq!(cursors.decode(LIST, forged), None, "{forged}");
+            assert_eq!(cursors.decode(SCOPE, forged), None, "{forged}");
         }
     }
 
     #[test]
     fn sizes_are_checked_and_named() {
         let cursors = Cursors::new([1; 16]);
-        let check = |first, last| PageArgs { first, last, ..PageArgs::default() }.check(&cursors, LIST);
+        let check = |first, last| PageArgs { first, last, ..PageArgs::default() }.check(&cursors, SCOPE);
         assert_eq!(check(None, None).expect("the default").size, DEFAULT);
         assert!(check(Some(100), None).is_ok_and(|page| !page.backward));
         assert!(check(None, Some(1)).is_ok_and(|page| page.backward));

@@ -201,7 +201,7 @@ impl Request {
 
     /// Replaces the loaders by empty ones: after every change, so that the response shows it, and before every event of a subscription.
     pub fn reset_loaders(&self) {
-        self.size.unload();
+        self.size.reset_loaded();
         let since = self.app.db().read_barrier();
         let empty = Self::new_loaders(&self.app, since, self.viewer.as_ref(), &self.size, &self.with_bookmarks);
         *self.loaders.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(empty);

@@ -75,7 +75,7 @@ impl ResponseSize {
     }
 
     /// Resets the loaded bytes.
-    pub fn unload(&self) {
+    pub fn reset_loaded(&self) {
         self.loaded.store(0, Ordering::Relaxed);
     }
 }
@@ -94,7 +94,7 @@ mod tests {
         size.reset();
         assert_eq!((size.remaining(), size.is_exceeded()), (10, false));
         assert!(size.add_loaded(40).is_ok() && size.add_loaded(1).is_err());
-        size.unload();
+        size.reset_loaded();
         assert!(size.add_loaded(1).is_ok());
     }
 }

@@ -1,6 +1,6 @@
 //! Options of JSON Web Tokens.
 
-use super::edge::OnOff;
+use super::http::OnOff;
 use crate::base::config::Config;
 use crate::base::jwt::{JwtConfig, KeySource};
 use anyhow::bail;

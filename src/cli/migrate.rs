@@ -44,7 +44,7 @@ pub(super) async fn run(options: MigrateOptions) -> anyhow::Result<()> {
 /// Migrates a store with a progress bar, without a time limit. Returns a sentence on the result.
 pub(super) async fn migrate_fully(app: &App) -> anyhow::Result<String> {
     let before = migrations::store_status(app.db(), STEPS).await?;
-    let bar = bar();
+    let bar = progress_bar();
     let on_progress = |step: MigrationProgress| {
         bar.set_message(format!("version {}: {}", step.version, step.name));
         bar.set_position(step.percent);
@@ -113,7 +113,7 @@ pub(super) async fn wait_until_outdated(db: &Db, stop: &CancellationToken) -> Op
     None
 }
 
-fn bar() -> ProgressBar {
+fn progress_bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template("{msg} [{bar:40}] {percent}% {elapsed}");
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "))

@@ -5,7 +5,7 @@ mod admin;
 mod backup;
 mod config;
 mod demo;
-mod edge;
+mod http;
 pub mod fsck;
 mod health;
 mod logs;

@@ -2,7 +2,7 @@
 
 use crate::base::config::{AdTraffic, Config};
 use crate::base::rate_limits::{Limit, Quota, RateLimits};
-use crate::cli::edge::OnOff;
+use crate::cli::http::OnOff;
 use clap::Args;
 use ipnet::IpNet;
 use std::net::IpAddr;

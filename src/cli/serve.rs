@@ -1,7 +1,7 @@
 //! `waxwing serve`.
 
 use super::demo::{self, LOGIN, PASSWORD};
-use super::edge::{DocumentOptions, EdgeOptions};
+use super::http::{DocumentOptions, HttpOptions};
 use super::jwt::JwtOptions;
 use super::logs;
 use super::mail::MailOptions;
@@ -16,7 +16,7 @@ use crate::cli::workers;
 use crate::db::{Target, Timing};
 use crate::platform::jwt::service as jwt;
 use crate::platform::mail::service as mail;
-use crate::server::{self, DemoLogin, EdgeConfig, Endpoint, State, Traces};
+use crate::server::{self, DemoLogin, Endpoint, HttpConfig, State, Traces};
 use anyhow::{Context, bail};
 use clap::Args;
 use serde_json::json;
@@ -48,7 +48,7 @@ pub(super) struct ServeOptions {
     #[command(flatten)]
     storage: StorageOptions,
     #[command(flatten)]
-    edge: EdgeOptions,
+    http: HttpOptions,
     #[command(flatten)]
     documents: DocumentOptions,
     #[command(flatten)]
@@ -69,8 +69,8 @@ impl ServeOptions {
     pub(super) fn problems(&self) -> Vec<String> {
         let redis = self.storage.redis.as_ref().map_or(Ok(()), |url| url.parse::<Target>().map(drop).context("redis"));
         let config = self.config();
-        let edge = self.edge.config(&config).map(drop);
-        [redis, edge, self.mail.check(&config), self.jwt.check()]
+        let http = self.http.config(&config).map(drop);
+        [redis, http, self.mail.check(&config), self.jwt.check()]
             .into_iter()
             .filter_map(Result::err)
             .map(|error| format!("{error:#}"))
@@ -79,13 +79,13 @@ impl ServeOptions {
 
     fn config(&self) -> Config {
         let config = self.jwt.apply(self.mail.apply(self.domains.config(), &self.storage));
-        self.rates.set(self.documents.apply(self.edge.apply(config)))
+        self.rates.set(self.documents.apply(self.http.apply(config)))
     }
 }
 
 pub(super) async fn run(options: ServeOptions) -> anyhow::Result<()> {
     let config = options.config();
-    let edge = options.edge.config(&config)?;
+    let http = options.http.config(&config)?;
     options.mail.check(&config)?;
     options.jwt.check()?;
     // A port in use is reported before anything else is started. The port is released again: while Redis loads its data, a connection that is
@@ -102,7 +102,7 @@ pub(super) async fn run(options: ServeOptions) -> anyhow::Result<()> {
         return Ok(());
     };
     let app = App::new(storage.db.clone(), Clock::System, config);
-    let result = serve(&options, app, edge, stop).await;
+    let result = serve(&options, app, http, stop).await;
     storage.close().await;
     result
 }
@@ -111,8 +111,8 @@ async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
 }
 
-async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: CancellationToken) -> anyhow::Result<()> {
-    let mut state = State::new(app.clone(), edge);
+async fn serve(options: &ServeOptions, app: App, http: HttpConfig, stop: CancellationToken) -> anyhow::Result<()> {
+    let mut state = State::new(app.clone(), http);
     migrate::migrate_at_start(&app).await?;
     match stop.run_until_cancelled(load_demo(options, &app)).await {
         Some(demo) => state.parts_mut().demo = demo?,
@@ -144,9 +144,9 @@ async fn serve(options: &ServeOptions, app: App, edge: EdgeConfig, stop: Cancell
         let (app, stop) = (app.clone(), stop.clone());
         async move { workers::run(&app, &stop).await }
     });
-    state.parts_mut().shows_outbox = options.edge.is_development() && !is_open(address);
-    warn_if_open(address, options.edge.is_development(), state.has_metrics_listener);
-    if options.edge.lacks_hosts(app.config()) {
+    state.parts_mut().shows_outbox = options.http.is_development() && !is_open(address);
+    warn_if_open(address, options.http.is_development(), state.has_metrics_listener);
+    if options.http.lacks_hosts(app.config()) {
         tracing::warn!(
             "requests for every host are served: a web page can reach this server under a name of its own (DNS rebinding); set --public-url or --allowed-hosts"
         );
@@ -224,7 +224,7 @@ fn announce(address: SocketAddr, state: &State) {
 
 fn banner(host: &str, state: &State) -> String {
     let mut text = "Waxwing is ready.\n".to_owned();
-    if state.edge.playground {
+    if state.http.playground {
         text += &format!("  Playground  http://{host}/\n");
     }
     text += &format!("  API         http://{host}/graphql\n");
@@ -236,7 +236,7 @@ fn banner(host: &str, state: &State) -> String {
 
 /// The banner as a line of the log. It has no password, not even the public one of the demo.
 fn banner_line(host: &str, state: &State) -> String {
-    let playground = state.edge.playground.then(|| format!("http://{host}/"));
+    let playground = state.http.playground.then(|| format!("http://{host}/"));
     let login = state.demo.as_ref().map(|demo| demo.login.as_str());
     let members = json!({ "api": format!("http://{host}/graphql"), "playground": playground, "demo_login": login });
     logs::json_line("INFO", "Waxwing is ready.", members)

@@ -32,7 +32,7 @@ impl Storage {
             return Self { db, embedded: Some(embedded) }.check_version().await;
         };
         let target: Target = url.parse().context("--redis")?;
-        examine(&target, options.allow_volatile).await?;
+        check_target(&target, options.allow_volatile).await?;
         let db = Db::open(&target, timing).await.context("this Redis cannot be reached")?;
         Self { db, embedded: None }.check_version().await
     }
@@ -58,8 +58,8 @@ impl Storage {
     }
 }
 
-async fn examine(target: &Target, allow_volatile: bool) -> anyhow::Result<()> {
-    let findings = check::examine(target, &fsck::key_kinds()).await?;
+async fn check_target(target: &Target, allow_volatile: bool) -> anyhow::Result<()> {
+    let findings = check::inspect_target(target, &fsck::key_kinds()).await?;
     for finding in &findings {
         log_finding(finding);
     }

@@ -11,7 +11,7 @@ const NODE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The reason why a given Redis cannot be checked, for the operator. It has no source: the text includes the error of Redis.
 #[derive(Debug, thiserror::Error)]
-pub enum ExamineError {
+pub enum InspectTargetError {
     /// A password is required.
     #[error("Redis requires a password, and --redis has none. Write it as redis://USER:PASSWORD@HOST:PORT")]
     NoCredentials,
@@ -23,7 +23,7 @@ pub enum ExamineError {
     Unreachable(String),
 }
 
-impl From<RedisError> for ExamineError {
+impl From<RedisError> for InspectTargetError {
     fn from(error: RedisError) -> Self {
         match error.code() {
             Some("NOAUTH") => Self::NoCredentials,
@@ -33,12 +33,12 @@ impl From<RedisError> for ExamineError {
     }
 }
 
-/// Examines the nodes and returns the findings, the worst of each node first, each once. Replicas among the seeds of a cluster are skipped, since
+/// Inspects the nodes and returns the findings, the worst of each node first, each once. Replicas among the seeds of a cluster are skipped, since
 /// the cluster routes to their primaries. `kinds` are the kinds of keys that the user must be allowed to use.
 ///
 /// # Errors
 /// If no node replies, or a node replies with an error, such as a refused login.
-pub async fn examine(target: &Target, kinds: &[&str]) -> Result<Vec<InspectionFinding>, ExamineError> {
+pub async fn inspect_target(target: &Target, kinds: &[&str]) -> Result<Vec<InspectionFinding>, InspectTargetError> {
     let (nodes, cluster) = match target {
         Target::Single(info) => (std::slice::from_ref(&**info), false),
         Target::Cluster(nodes) => (nodes.as_slice(), true),

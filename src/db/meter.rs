@@ -85,7 +85,7 @@ pub(super) fn count_replies(replies: &[Value]) {
     count(|| {
         let mut work = Work::default();
         // The error of a script that Redis does not know is not counted: the call is repeated.
-        replies.iter().filter(|reply| !script::is_unknown(reply)).for_each(|reply| count_value(reply, &mut work));
+        replies.iter().filter(|reply| !script::is_noscript(reply)).for_each(|reply| count_value(reply, &mut work));
         work
     });
 }

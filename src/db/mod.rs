@@ -219,7 +219,7 @@ impl Db {
         let mut replies = self.send(commands, access).await?;
         // Usually once. Redis may be restarted, and so lose the scripts, before they are called.
         for _ in 0..LOADS {
-            let missing: Vec<usize> = (0..replies.len()).filter(|at| script::is_unknown(&replies[*at])).collect();
+            let missing: Vec<usize> = (0..replies.len()).filter(|at| script::is_noscript(&replies[*at])).collect();
             if missing.is_empty() {
                 break;
             }
@@ -329,7 +329,7 @@ impl Db {
     pub async fn probe(&self) -> Result<(), Error> {
         let probe = Call::new(&PROBE_WRITES, []);
         let mut replies = self.each_primary(&probe.command()).await?;
-        if replies.iter().any(script::is_unknown) {
+        if replies.iter().any(script::is_noscript) {
             self.topology.load_scripts(vec![PROBE_WRITES.load()]).await?;
             replies = self.each_primary(&probe.command()).await?;
         }

@@ -1,4 +1,4 @@
-//! Repairs of single keys for `waxwing fsck --repair`, each in one script or command on one hash tag. All except `discard` and `remove_member` check the
+//! Repairs of single keys for `waxwing fsck --repair`, each in one script or command on one hash tag. All except `delete_key` and `remove_member` check the
 //! current state before they change anything. The domains repair data that is derived from several keys.
 
 use super::Db;
@@ -37,7 +37,7 @@ impl Db {
     }
 
     /// Deletes a key. One command.
-    pub async fn discard(&self, key: &str) -> Result<(), Error> {
+    pub async fn delete_key(&self, key: &str) -> Result<(), Error> {
         self.write_many(vec![cmd("UNLINK").arg(key).take()]).await.map(drop)
     }
 

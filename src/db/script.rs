@@ -142,6 +142,6 @@ fn simple(argument: Arg<&[u8]>) -> Option<&[u8]> {
 }
 
 /// Whether a reply is the error that Redis has not loaded the script.
-pub(super) fn is_unknown(reply: &Value) -> bool {
+pub(super) fn is_noscript(reply: &Value) -> bool {
     matches!(reply, Value::ServerError(error) if error.code() == "NOSCRIPT")
 }

@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::source;
-use crate::base::page::{ListId, Page};
+use crate::base::page::{CursorScope, Page};
 use crate::base::request::Request;
 use async_graphql::connection::EmptyFields;
 use async_graphql::{Context, Object, ObjectType, OutputType, Result, SimpleObject, TypeName};
@@ -80,17 +80,17 @@ impl<K: ConnectionKind> Connection<K> {
     pub async fn from_page<T>(
         request: &Request,
         page: Page<T>,
-        list: ListId,
+        scope: CursorScope,
         fields: K::Fields,
         entry: impl Fn(u64, T) -> (K::Node, K::EdgeFields),
     ) -> Result<Self> {
         let cursors = request.app.cursors().await?;
         let edge = |(position, item)| {
             let (node, fields) = entry(position, item);
-            Edge { cursor: cursors.encode(list, position), node, fields }
+            Edge { cursor: cursors.encode(scope, position), node, fields }
         };
         let connection = Self::new(page.items.into_iter().map(edge).collect(), page.has_next, page.has_previous, fields);
-        Ok(connection.ending_at([page.start, page.end], |position| cursors.encode(list, position)))
+        Ok(connection.ending_at([page.start, page.end], |position| cursors.encode(scope, position)))
     }
 
     /// Sets the cursors of a page that ended early, from [`Page::start`] and [`Page::end`].

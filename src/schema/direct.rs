@@ -15,7 +15,7 @@ use async_graphql::resolver_utils::resolve_list;
 use async_graphql::{ContextSelectionSet, ID, OutputType, Positioned, ServerResult, Value, parser::types::Field};
 
 /// The usual length of an item of a list, in bytes.
-const USUAL_ITEM: usize = 384;
+const TYPICAL_ITEM_BYTES: usize = 384;
 
 /// A value that may be rendered directly.
 pub trait DirectSerialize {
@@ -43,7 +43,7 @@ impl<T: OutputType + DirectSerialize> DirectSerializeList<T> {
         }
         let selected = Selected::collect_from(ctx, &T::type_name())?;
         let remaining_bytes = ctx.data::<Request>().map_or(usize::MAX, |request| request.response_size().remaining());
-        let mut json = Json::with_capacity((self.0.len() * USUAL_ITEM).min(remaining_bytes));
+        let mut json = Json::with_capacity((self.0.len() * TYPICAL_ITEM_BYTES).min(remaining_bytes));
         for (at, item) in self.0.iter().enumerate() {
             json.next(at == 0, '[');
             item.write(&selected, &mut json)?;

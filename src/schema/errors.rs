@@ -35,6 +35,6 @@ pub fn refuse<T>(outcome: Outcome<T>) -> Result<(Option<T>, Vec<UserError>)> {
     match outcome {
         Ok(result) => Ok((Some(result), Vec::new())),
         Err(Refusal::User(rows)) => Ok((None, rows.into_iter().map(Into::into).collect())),
-        Err(Refusal::Fatal(error)) => Err(error.into()),
+        Err(Refusal::Error(error)) => Err(error.into()),
     }
 }

@@ -43,7 +43,7 @@ pub use resume::resume;
 pub use scalars::{Date, DateTime, Decimal};
 pub use selection::{Selected, SelectedField};
 pub use sized::{List, Text, Texts};
-pub use subscribe::{subscribe, subscribe_holding};
+pub use subscribe::{subscribe, subscribe_with_guard};
 pub use validation_cache::ValidationCache;
 
 use crate::domains::accounts::AccountMutation;

@@ -27,11 +27,11 @@ where
     M: ObjectType + 'static,
     S: SubscriptionType + 'static,
 {
-    subscribe_holding(schema, request, context, ())
+    subscribe_with_guard(schema, request, context, ())
 }
 
 /// As [`subscribe`], and holds `guard` until the subscription has started or failed.
-pub fn subscribe_holding<Q, M, S>(
+pub fn subscribe_with_guard<Q, M, S>(
     schema: &Schema<Q, M, S>,
     mut request: async_graphql::Request,
     context: Request,

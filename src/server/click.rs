@@ -33,10 +33,10 @@ pub(super) async fn preview(
 }
 
 async fn respond(state: &State, target: impl Future<Output = Outcome<Option<String>>>) -> Response {
-    let mut response = match within(state.edge.request_timeout, target).await {
+    let mut response = match within(state.http.request_timeout, target).await {
         Ok(Ok(target)) => target.as_deref().and_then(redirect).unwrap_or_else(not_found),
         Ok(Err(Refusal::User(_))) => not_found(),
-        Ok(Err(Refusal::Fatal(error))) => failed(&error),
+        Ok(Err(Refusal::Error(error))) => failed(&error),
         Err(_) => failed(&Error::DeadlineExceeded),
     };
     let headers = response.headers_mut();

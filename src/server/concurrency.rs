@@ -2,7 +2,7 @@
 //! gives up. Subscriptions wait for a permit to start instead: all clients reconnect at once after a restart, and a subscription lasts for hours.
 //! Long operations of one address run one after the other, so that one client occupies neither all cores nor all permits.
 
-use super::config::EdgeConfig;
+use super::config::HttpConfig;
 use super::queues::{QueuePermit, Queues};
 use super::response::RequestError;
 use crate::base::deadline::within;
@@ -32,7 +32,7 @@ pub(super) struct WorkPermit {
 }
 
 impl ConcurrencyLimit {
-    pub(super) fn new(config: &EdgeConfig) -> Self {
+    pub(super) fn new(config: &HttpConfig) -> Self {
         let [requests, subscription_starts] = [(); 2].map(|()| Arc::new(Semaphore::new(config.max_requests)));
         Self { requests, subscription_starts, long_operations: Queues::default() }
     }

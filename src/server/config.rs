@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// The settings of the HTTP server.
 #[derive(Clone)]
-pub struct EdgeConfig {
+pub struct HttpConfig {
     /// Whether browsers get the playground.
     pub playground: bool,
     /// Whether a page of another origin may send a query by GET without a preflight. The page cannot read the response, but the server
@@ -70,7 +70,7 @@ pub struct LiveConfig {
     pub ping_every: Duration,
     /// Timeout of the reply to a ping.
     pub pong_timeout: Duration,
-    /// As [`EdgeConfig::stall_timeout`], for sockets and event streams.
+    /// As [`HttpConfig::stall_timeout`], for sockets and event streams.
     pub write_timeout: Duration,
     /// The interval of keep-alive messages on an idle event stream.
     pub keep_alive: Duration,
@@ -117,7 +117,7 @@ impl Default for LiveConfig {
     }
 }
 
-impl Default for EdgeConfig {
+impl Default for HttpConfig {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
@@ -153,7 +153,7 @@ impl Default for EdgeConfig {
     }
 }
 
-impl EdgeConfig {
+impl HttpConfig {
     /// Returns the default limit of connections of an address, for this limit in all: twenty addresses are needed to use all connections.
     /// With the default settings the result is 500: an office of 250 people, each with a socket and a connection for requests, or the 64 to
     /// 128 subscribers whom providers put behind one address, with four connections each.

@@ -66,11 +66,11 @@ pub(super) async fn get(
         return RequestError::from(&error).into_response(Media::accepted(&headers).unwrap_or(Media::Json));
     }
     let has_no_parameters = matches!(&parameters, Ok(Query(parameters)) if parameters.are_empty());
-    if has_no_parameters && state.edge.playground && media::wants_page(&headers) {
+    if has_no_parameters && state.http.playground && media::wants_page(&headers) {
         return playground::page().await;
     }
     let Some(formats) = ResponseFormats::accepted(&headers) else { return not_acceptable() };
-    if !state.edge.simple_get && origin::can_be_cross_site(&headers) {
+    if !state.http.simple_get && origin::can_be_cross_site(&headers) {
         return origin::csrf_refused().into_response(formats.media);
     }
     let token = reserved::token(&headers, parts.uri.query());
@@ -188,7 +188,7 @@ impl GraphqlCall<'_> {
         permit: Option<WorkPermit>,
         operation: &Operation,
     ) -> Result<Option<WorkPermit>, RequestError> {
-        let limit = self.state.edge.request_timeout;
+        let limit = self.state.http.request_timeout;
         self.state.concurrency.acquire_for_cost(permit, operation.checked.cost, self.address, limit).await
     }
 
@@ -248,7 +248,7 @@ impl GraphqlCall<'_> {
         check: impl FnOnce(&crate::base::request::Request) -> Result<(), RequestError>,
     ) -> Result<(Operation, crate::base::request::Request, Option<WorkPermit>), RequestError> {
         // A page can open a stream by GET without a preflight; a POST has a preflight.
-        if self.is_get && !origin::is_allowed(self.headers, &self.state.edge.cors_origins) {
+        if self.is_get && !origin::is_allowed(self.headers, &self.state.http.cors_origins) {
             return Err(origin::origin_refused());
         }
         if let Some(cursor) = self.headers.get(sse::LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty()) {
@@ -308,7 +308,7 @@ impl GraphqlCall<'_> {
 
     async fn within_timeout<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, RequestError> {
         let result =
-            within(self.state.edge.request_timeout, work).await.map_err(|_| RequestError::from(&Error::DeadlineExceeded))?;
+            within(self.state.http.request_timeout, work).await.map_err(|_| RequestError::from(&Error::DeadlineExceeded))?;
         result.map_err(|error| RequestError::from(&error))
     }
 

@@ -69,7 +69,7 @@ impl AllowedHosts {
         }
         let header = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         let target = request.uri().authority().map(|authority| authority.as_str());
-        let allows = |host| name_of(host).is_some_and(|name| is_listed(names, name) || *local && is_local(name));
+        let allows = |host| host_without_port(host).is_some_and(|name| is_listed(names, name) || *local && is_local(name));
         if header.is_some_and(allows) && target.is_none_or(allows) { Ok(()) } else { Err(refused()) }
     }
 }
@@ -80,7 +80,7 @@ fn refused() -> RequestError {
 }
 
 /// Returns the host without its port and without a trailing full stop. Returns `None` where the host is followed by anything but a port.
-fn name_of(host: &str) -> Option<&str> {
+fn host_without_port(host: &str) -> Option<&str> {
     let end = if host.starts_with('[') { host.find(']')? + 1 } else { host.find(':').unwrap_or(host.len()) };
     let (name, port) = host.split_at(end);
     let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
@@ -95,7 +95,7 @@ fn is_listed(names: &[HostName], name: &str) -> bool {
 /// Returns whether a request names a host that does not depend on the DNS: see [`is_local`].
 pub(super) fn is_local_request(headers: &HeaderMap) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    host.and_then(name_of).is_some_and(is_local)
+    host.and_then(host_without_port).is_some_and(is_local)
 }
 
 /// Returns whether a name is an address, or by definition a name of this machine: neither depends on the DNS.

@@ -40,10 +40,10 @@ pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, 
     // At the level of errors, so that log lines keep the id under a filter that lets only errors through.
     let span = tracing::error_span!(target: SPAN, "request", request_id = id);
     let watched = async {
-        let watch = RequestWatch::begin(&state, &request, &id);
-        let response = match head::check(&request).and_then(|()| state.edge.hosts.check(&request)) {
+        let watch = InFlightRequest::begin(&state, &request, &id);
+        let response = match head::check(&request).and_then(|()| state.http.hosts.check(&request)) {
             Ok(()) => {
-                if let Some(origin) = origin::refused_origin(request.headers(), &state.edge.cors_origins) {
+                if let Some(origin) = origin::refused_origin(request.headers(), &state.http.cors_origins) {
                     state.refused_origins.log(origin);
                 }
                 next.run(request).await
@@ -64,7 +64,7 @@ pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, 
 }
 
 /// A request that is being handled.
-struct RequestWatch {
+struct InFlightRequest {
     app: App,
     id: String,
     method: String,
@@ -75,7 +75,7 @@ struct RequestWatch {
     _in_flight: GaugeGuard,
 }
 
-impl RequestWatch {
+impl InFlightRequest {
     fn begin(state: &State, request: &Request, id: &str) -> Self {
         Self {
             app: state.app.clone(),
@@ -106,7 +106,7 @@ impl RequestWatch {
 }
 
 /// Logs and counts the request, also when the client disconnects and the request is dropped.
-impl Drop for RequestWatch {
+impl Drop for InFlightRequest {
     fn drop(&mut self) {
         let (took, mut record) = (self.began.elapsed(), request_log::take());
         if self.status.is_none() {

@@ -37,7 +37,7 @@ mod ws;
 
 #[doc(hidden)]
 pub use auth::token_in;
-pub use config::{EdgeConfig, LiveConfig};
+pub use config::{HttpConfig, LiveConfig};
 pub use documents::Documents;
 pub use host::{AllowedHosts, HostName};
 pub use logging::SPAN;
@@ -54,17 +54,17 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 /// The timeout of a graceful shutdown after the signal to stop: shorter than the ten seconds after which container runtimes kill a process.
-const GRACE: Duration = Duration::from_secs(8);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Serves requests until `stop` is cancelled. Then it accepts no new connections, ends sockets and event streams at random times within
 /// [`LiveConfig::shutdown_spread`], and waits at most eight seconds for running requests and background work.
 pub async fn run(listener: TcpListener, mut state: State, stop: CancellationToken) {
     state.parts_mut().live.end_with(stop.clone());
-    let (app, edge) = (state.app.clone(), state.edge.clone());
-    let serving = connection::serve(listener, router(state), &edge, &app, stop.clone());
+    let (app, http) = (state.app.clone(), state.http.clone());
+    let serving = connection::serve(listener, router(state), &http, &app, stop.clone());
     let stopped = async {
         stop.cancelled().await;
-        Instant::now() + GRACE
+        Instant::now() + SHUTDOWN_TIMEOUT
     };
     tokio::pin!(serving);
     let deadline = tokio::select! {
@@ -72,9 +72,9 @@ pub async fn run(listener: TcpListener, mut state: State, stop: CancellationToke
         deadline = stopped => deadline,
     };
     if timeout_at(deadline, serving).await.is_err() {
-        tracing::warn!("requests were still under way after {GRACE:?}: they are cut off");
+        tracing::warn!("requests were still under way after {SHUTDOWN_TIMEOUT:?}: they are cut off");
     }
     if timeout_at(deadline, app.drain()).await.is_err() {
-        tracing::warn!("background work was still under way after {GRACE:?}: it is cut off");
+        tracing::warn!("background work was still under way after {SHUTDOWN_TIMEOUT:?}: it is cut off");
     }
 }

@@ -62,7 +62,7 @@ impl OperationError {
 impl Operation {
     /// Finds the document and checks it. Sends no command to Redis.
     pub(super) fn of(state: &State, mut graphql_request: GraphqlRequest) -> Result<Self, OperationError> {
-        let ResolvedDocument { query, keep_as } = state.edge.documents.find(&mut graphql_request)?;
+        let ResolvedDocument { query, keep_as } = state.http.documents.find(&mut graphql_request)?;
         let mut request = request_of(query, graphql_request);
         let key = ValidationCache::key(&request);
         let (checked, refusal) = match key.as_deref().and_then(|key| state.validation_cache.prepare(key, &mut request)) {
@@ -98,7 +98,7 @@ impl Operation {
     /// Caches the document for later requests with its id.
     fn cache_document(&mut self, state: &State) {
         if let Some(hash) = self.keep_as.take() {
-            state.edge.documents.cache(hash, &self.request.query);
+            state.http.documents.cache(hash, &self.request.query);
         }
     }
 }
@@ -114,7 +114,7 @@ pub(super) fn responses(
 ) -> BoxStream<'static, Arc<RenderedEvent>> {
     operation.cache_document(state);
     if operation.subscribes() {
-        return schema::subscribe_holding(&state.schema, operation.request, context, start_permit);
+        return schema::subscribe_with_guard(&state.schema, operation.request, context, start_permit);
     }
     let state = state.clone();
     stream::once(async move {
@@ -141,7 +141,7 @@ pub(super) async fn execute(
         context.load_with_bookmarks();
     }
     let size = context.response_size().clone();
-    let (request, app, deadline) = (operation.request.data(context), &state.app, state.edge.request_timeout);
+    let (request, app, deadline) = (operation.request.data(context), &state.app, state.http.request_timeout);
     let meter = charge.meter();
     // Serializing the response counts as work, too.
     let count = || {

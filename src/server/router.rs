@@ -2,7 +2,7 @@
 
 use super::bodies::Bodies;
 use super::concurrency::ConcurrencyLimit;
-use super::config::EdgeConfig;
+use super::config::HttpConfig;
 use super::live::LiveConnections;
 use super::origin::{AllowedOrigins, RefusedOrigins};
 use super::sse::{self, Reservations, reserved};
@@ -42,7 +42,7 @@ pub struct StateParts {
     /// The cache of valid documents.
     pub validation_cache: ValidationCache,
     /// The settings of the server.
-    pub edge: Arc<EdgeConfig>,
+    pub http: Arc<HttpConfig>,
     /// The login that the playground offers on a demo.
     pub demo: Option<DemoLogin>,
     /// The tokens that this process has leased from the rate limits of its clients.
@@ -63,11 +63,11 @@ pub struct StateParts {
 
 impl State {
     /// The state for `app`, without a demo.
-    pub fn new(app: App, edge: EdgeConfig) -> Self {
+    pub fn new(app: App, http: HttpConfig) -> Self {
         let schema = crate::schema::instance();
-        let bodies = Bodies::new(&edge, app.metrics().edge());
-        let (concurrency, unread, edge) =
-            (ConcurrencyLimit::new(&edge), UnreadResponses::new(app.clone(), &edge), Arc::new(edge));
+        let bodies = Bodies::new(&http, app.metrics().http());
+        let (concurrency, unread, http) =
+            (ConcurrencyLimit::new(&http), UnreadResponses::new(app.clone(), &http), Arc::new(http));
         let (leases, live, reservations) = (Leases::default(), LiveConnections::default(), Reservations::default());
         Self(Arc::new(StateParts {
             app,
@@ -79,7 +79,7 @@ impl State {
             live,
             reservations,
             refused_origins: RefusedOrigins::default(),
-            edge,
+            http,
             leases,
             demo: None,
             shows_outbox: false,
@@ -112,12 +112,12 @@ pub fn router(state: State) -> Router {
     if !state.has_metrics_listener {
         router = router.route(metrics::PATH, get(metrics::on_main_listener));
     }
-    if state.edge.playground {
+    if state.http.playground {
         router = router.merge(playground::routes());
     }
     router = router.layer(CatchPanicLayer::custom(panic_response));
-    if !state.edge.cors_origins.are_none() {
-        router = router.layer(cors(&state.edge.cors_origins));
+    if !state.http.cors_origins.are_none() {
+        router = router.layer(cors(&state.http.cors_origins));
     }
     router.layer(compression()).layer(from_fn_with_state(state.clone(), logging::trace)).with_state(state)
 }

@@ -57,7 +57,7 @@ pub(super) trait EventStreamSource: Send + 'static {
 /// # Errors
 /// `LIMIT_REACHED`.
 pub(super) fn take_slot(state: &State, context: &Request) -> Result<LiveSlot, RequestError> {
-    let max = state.edge.live.event_streams;
+    let max = state.http.live.event_streams;
     state.live.slots.take(SlotKind::Events, rates::payer(context), max).ok_or_else(|| {
         let message = "Too many event streams are open for this account or address: close one first.";
         RequestError::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).with_limit("eventStreams")
@@ -111,14 +111,14 @@ impl<S: EventStreamSource> ResponseStream<S> {
         slot: impl Into<Option<LiveSlot>>,
         backlog: Arc<AddressBacklog>,
     ) -> Self {
-        let period = state.edge.live.keep_alive;
+        let period = state.http.live.keep_alive;
         let mut keep_alive = interval_at(Instant::now() + period, period);
         keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let session_ended = viewer.cloned().map(|viewer| {
             let app = state.app.clone();
             async move { streaming::wait_for_credential_end(&app, &viewer).await }.boxed()
         });
-        let (live, max_delay) = (state.live.clone(), state.edge.live.shutdown_spread);
+        let (live, max_delay) = (state.live.clone(), state.http.live.shutdown_spread);
         Self {
             source,
             keep_alive,

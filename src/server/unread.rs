@@ -5,7 +5,7 @@
 //! the total limit is exceeded, the address with the most unread bytes is disconnected, so that no other client is refused. Short responses
 //! over HTTP and short chunks of streams are not counted: a connection has few of them, and connections are bounded.
 
-use super::config::EdgeConfig;
+use super::config::HttpConfig;
 use super::response::RequestError;
 use crate::app::App;
 use crate::base::metrics::RefusedResponse;
@@ -59,7 +59,7 @@ pub(super) struct UnreadBytes {
 }
 
 impl UnreadResponses {
-    pub(super) fn new(app: App, config: &EdgeConfig) -> Self {
+    pub(super) fn new(app: App, config: &HttpConfig) -> Self {
         let (address_max, total_max) = (config.address_unread_bytes, config.unread_bytes);
         Self(Arc::new(UnreadTotals { app, address_max, total_max, total: AtomicUsize::new(0), backlogs: Mutex::default() }))
     }
@@ -243,7 +243,7 @@ impl UnreadResponses {
         use crate::db;
         let nowhere = db::Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
         let db = db::Db::open(&nowhere, db::Timing::default()).await.expect("an address");
-        let config = EdgeConfig { address_unread_bytes, unread_bytes, ..EdgeConfig::default() };
+        let config = HttpConfig { address_unread_bytes, unread_bytes, ..HttpConfig::default() };
         Self::new(App::new(db, Clock::System, Config::default()), &config)
     }
 }

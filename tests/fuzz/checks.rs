@@ -4,7 +4,7 @@ use async_graphql::{Request, Variables};
 use futures_util::FutureExt;
 use waxwing::base::config::Config;
 use waxwing::base::ids::{self, CommentId, IdKind, StatusId, UserId};
-use waxwing::base::page::{Cursors, ListId, PageArgs};
+use waxwing::base::page::{CursorScope, Cursors, PageArgs};
 use waxwing::domains::entities::{self, EntityKind};
 
 /// Whether a document may run. Only this function calls the check.
@@ -34,7 +34,7 @@ pub(crate) fn cursor(bytes: &[u8]) {
     fixed[..length].copy_from_slice(&bytes[..length]);
     let number = |at: usize| u64::from_be_bytes(fixed[at..at + 8].try_into().expect("eight bytes"));
     let secret: [u8; 16] = fixed[..16].try_into().expect("sixteen bytes");
-    let (cursors, list, position) = (Cursors::new(secret), ListId { kind: fixed[16], owner: number(17) }, number(25));
+    let (cursors, list, position) = (Cursors::new(secret), CursorScope { kind: fixed[16], owner: number(17) }, number(25));
     cursors_are_of_one_list(secret, list, position);
     ids_come_back(list, position);
 
@@ -51,13 +51,15 @@ pub(crate) fn cursor(bytes: &[u8]) {
     }
 }
 
-fn cursors_are_of_one_list(secret: [u8; 16], list: ListId, position: u64) {
+fn cursors_are_of_one_list(secret: [u8; 16], list: CursorScope, position: u64) {
     let (cursors, mut other) = (Cursors::new(secret), secret);
     let cursor = cursors.encode(list, position);
     assert_eq!(cursors.decode(list, &cursor), Some(position));
     other[(position % 16) as usize] ^= 1 << (position % 8);
     assert_eq!(Cursors::new(other).decode(list, &cursor), None, "another deployment's");
-    for foreign in [ListId { kind: list.kind ^ 1, ..list }, ListId { owner: list.owner ^ (1 << (position % 64)), ..list }] {
+    for foreign in
+        [CursorScope { kind: list.kind ^ 1, ..list }, CursorScope { owner: list.owner ^ (1 << (position % 64)), ..list }]
+    {
         assert_eq!(cursors.decode(foreign, &cursor), None, "another list's");
     }
     for at in 0..cursor.len() {
@@ -68,7 +70,7 @@ fn cursors_are_of_one_list(secret: [u8; 16], list: ListId, position: u64) {
     }
 }
 
-fn ids_come_back(list: ListId, position: u64) {
+fn ids_come_back(list: CursorScope, position: u64) {
     let id = position & ids::source::MAX;
     for (kind, text) in [
         (IdKind::User, UserId(id).global()),

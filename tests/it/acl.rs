@@ -4,7 +4,7 @@ use crate::support::{HttpResponse, Process, RedisServer, SingleServerReason, wax
 use std::io::Write;
 use std::process::{Output, Stdio};
 use waxwing::cli::fsck::key_kinds;
-use waxwing::db::check::examine;
+use waxwing::db::check::inspect_target;
 
 fn acl(arguments: &[&str], stdin: &str) -> Output {
     let mut command = waxwing(&["acl"]);
@@ -36,7 +36,7 @@ fn with_file() -> (RedisServer, String, tempfile::TempDir) {
 #[tokio::test]
 async fn the_printed_acl_line_creates_a_user_with_all_needed_rights() {
     let (_redis, url, _folder) = with_file();
-    let findings = examine(&url.parse().expect("a URL"), &key_kinds()).await.expect("the log-in succeeds");
+    let findings = inspect_target(&url.parse().expect("a URL"), &key_kinds()).await.expect("the log-in succeeds");
     assert!(findings.iter().all(|finding| !finding.refuses(true)), "{findings:?}");
     assert!(findings.iter().all(|finding| !finding.message.contains("could not be checked")), "{findings:?}");
 }

@@ -7,15 +7,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 use waxwing::base::config::Config;
-use waxwing::server::EdgeConfig;
+use waxwing::server::HttpConfig;
 
 /// Nothing in these tests takes this long: a longer wait is a defect.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The longest body.
 const LONGEST: usize = 1 << 20;
 
-async fn with(edge: EdgeConfig) -> TestApp {
-    TestApp::with_edge(Config::default(), edge).await
+async fn with(http: HttpConfig) -> TestApp {
+    TestApp::with_http_config(Config::default(), http).await
 }
 
 /// Opens a connection from 127.0.0.`last`: all of these addresses belong to this machine.
@@ -113,7 +113,7 @@ async fn announced_bodies_reserve_no_memory() {
 
 #[tokio::test]
 async fn an_address_can_hold_only_a_part_of_the_memory() {
-    let app = with(EdgeConfig { address_body_memory: 64 << 10, ..EdgeConfig::default() }).await;
+    let app = with(HttpConfig { address_body_memory: 64 << 10, ..HttpConfig::default() }).await;
     let mut held = begun(&app, 2, 64 << 10).await;
     reaches(&app, RESERVED, 48 << 10).await;
     let (status, error) = send(&app, 2, 40 << 10).await;
@@ -130,7 +130,7 @@ async fn an_address_can_hold_only_a_part_of_the_memory() {
 
 #[tokio::test]
 async fn a_body_of_the_address_that_holds_the_most_memory_is_revoked() {
-    let memory = EdgeConfig { body_memory: 128 << 10, address_body_memory: 96 << 10, ..EdgeConfig::default() };
+    let memory = HttpConfig { body_memory: 128 << 10, address_body_memory: 96 << 10, ..HttpConfig::default() };
     let app = with(memory).await;
     let mut oldest = begun(&app, 2, 48 << 10).await;
     reaches(&app, RESERVED, 32 << 10).await;
@@ -154,7 +154,7 @@ async fn a_body_of_the_address_that_holds_the_most_memory_is_revoked() {
 async fn a_body_below_the_minimum_rate_is_aborted_early() {
     let long = Duration::from_secs(3_600);
     let slow =
-        |body_rate| EdgeConfig { body_timeout: long, body_grace: Duration::from_millis(100), body_rate, ..EdgeConfig::default() };
+        |body_rate| HttpConfig { body_timeout: long, body_grace: Duration::from_millis(100), body_rate, ..HttpConfig::default() };
     let app = with(slow(1 << 20)).await;
     for bytes in [0, 1, 30_000] {
         let mut stream = begun(&app, 2, bytes).await;

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::client_async;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use waxwing::base::config::Config;
-use waxwing::server::EdgeConfig;
+use waxwing::server::HttpConfig;
 
 /// Long enough that this time limit never expires in these tests.
 const NEVER: Duration = Duration::from_secs(3_600);
@@ -21,11 +21,11 @@ const BODY: &str = "{\"query\":\"{ __typename }\"}";
 
 /// Starts a server with these limits of connections, in all and of one address. The server closes no connection by timeouts.
 async fn with(max_connections: usize, address_connections: usize) -> TestApp {
-    TestApp::with_edge(Config::default(), patient(max_connections, address_connections)).await
+    TestApp::with_http_config(Config::default(), patient(max_connections, address_connections)).await
 }
 
-fn patient(max_connections: usize, address_connections: usize) -> EdgeConfig {
-    EdgeConfig {
+fn patient(max_connections: usize, address_connections: usize) -> HttpConfig {
+    HttpConfig {
         max_connections,
         address_connections,
         first_byte_timeout: NEVER,
@@ -33,7 +33,7 @@ fn patient(max_connections: usize, address_connections: usize) -> EdgeConfig {
         body_timeout: NEVER,
         body_rate: 0,
         idle_timeout: NEVER,
-        ..EdgeConfig::default()
+        ..HttpConfig::default()
     }
 }
 
@@ -179,7 +179,7 @@ async fn the_longest_idle_connection_of_an_address_is_closed_for_its_next_one() 
 #[tokio::test]
 async fn trusted_proxies_have_no_limit_per_address() {
     let proxies = vec!["127.0.0.2/32".parse().expect("a network")];
-    let app = TestApp::with_edge(Config { trusted_proxies: proxies, ..Config::default() }, patient(1_000, 2)).await;
+    let app = TestApp::with_http_config(Config { trusted_proxies: proxies, ..Config::default() }, patient(1_000, 2)).await;
     let mut held = Vec::new();
     for _ in 0..10 {
         held.push(Client::active(&app, 2).await);
@@ -192,8 +192,8 @@ async fn trusted_proxies_have_no_limit_per_address() {
 #[tokio::test]
 async fn a_silent_connection_is_closed_and_an_idle_one_is_kept() {
     let soon = Duration::from_millis(100);
-    let edge = EdgeConfig { first_byte_timeout: soon, ..patient(1_000, 1_000) };
-    let app = TestApp::with_edge(Config::default(), edge).await;
+    let http = HttpConfig { first_byte_timeout: soon, ..patient(1_000, 1_000) };
+    let app = TestApp::with_http_config(Config::default(), http).await;
     let mut idle = Client::idle(&app, 2).await;
     let mut begun = Client::silent(&app, 2).await;
     begun.say("POST").await;

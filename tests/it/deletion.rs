@@ -349,7 +349,7 @@ async fn an_account_can_like_at_most_a_million_statuses() {
 }
 
 fn is_refused<T: std::fmt::Debug>(outcome: &Outcome<T>) -> bool {
-    matches!(outcome, Err(Refusal::Fatal(Error::Unauthenticated)))
+    matches!(outcome, Err(Refusal::Error(Error::Unauthenticated)))
 }
 
 /// Requests that were authenticated before the deletion of the account, and run their first step after it.

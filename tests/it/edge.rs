@@ -9,7 +9,7 @@ use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::db::{Db, Timing};
-use waxwing::server::{Documents, EdgeConfig};
+use waxwing::server::{Documents, HttpConfig};
 
 /// Short enough for tests that wait for this time, and long enough that a busy machine does not exceed it by accident.
 const SOON: Duration = Duration::from_millis(200);
@@ -29,8 +29,8 @@ fn refused(status: u16, code: &str) -> (u16, Vec<String>, bool) {
     (status, vec![code.to_owned()], false)
 }
 
-async fn with_edge(edge: EdgeConfig) -> TestApp {
-    TestApp::with_edge(Config::default(), edge).await
+async fn with_http_config(http: HttpConfig) -> TestApp {
+    TestApp::with_http_config(Config::default(), http).await
 }
 
 const SMALL: &str = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 26\r\n\r\n{\"query\":\"{ __typename }\"}";
@@ -50,7 +50,7 @@ async fn exchange(stream: &mut TcpStream) -> String {
 
 #[tokio::test]
 async fn slow_headers_time_out_and_idle_connections_do_not() {
-    let app = with_edge(EdgeConfig { header_timeout: SOON, ..EdgeConfig::default() }).await;
+    let app = with_http_config(HttpConfig { header_timeout: SOON, ..HttpConfig::default() }).await;
     let mut idle = connect(&app).await;
     assert!(exchange(&mut idle).await.starts_with("HTTP/1.1 200"));
     let mut slow = Vec::new();
@@ -73,7 +73,7 @@ async fn slow_headers_time_out_and_idle_connections_do_not() {
 /// Each byte follows soon after the previous one: the time limit is that of the whole head.
 #[tokio::test]
 async fn a_head_sent_byte_by_byte_has_the_same_timeout() {
-    let app = with_edge(EdgeConfig { header_timeout: SOON, ..EdgeConfig::default() }).await;
+    let app = with_http_config(HttpConfig { header_timeout: SOON, ..HttpConfig::default() }).await;
     let (mut read, mut write) = connect(&app).await.into_split();
     let trickle = async {
         write.write_all(b"POST /graphql HTTP/1.1\r\nx: ").await.expect("it is open");
@@ -92,7 +92,7 @@ async fn a_head_sent_byte_by_byte_has_the_same_timeout() {
 
 #[tokio::test]
 async fn idle_connections_are_closed_after_a_timeout() {
-    let app = with_edge(EdgeConfig { idle_timeout: SOON, ..EdgeConfig::default() }).await;
+    let app = with_http_config(HttpConfig { idle_timeout: SOON, ..HttpConfig::default() }).await;
     let mut used = connect(&app).await;
     exchange(&mut used).await;
     assert_eq!(rest(&mut used).await, "");
@@ -108,7 +108,7 @@ async fn connections(app: &TestApp) -> u32 {
 
 #[tokio::test]
 async fn an_unread_response_is_aborted() {
-    let app = with_edge(EdgeConfig { stall_timeout: SOON, ..EdgeConfig::default() }).await;
+    let app = with_http_config(HttpConfig { stall_timeout: SOON, ..HttpConfig::default() }).await;
     let own = connections(&app).await;
     let mut stream = connect(&app).await;
     let body = json!({ "query": "{ __schema { types { name description fields { name description } } } }" }).to_string();
@@ -129,7 +129,7 @@ async fn an_unread_response_is_aborted() {
 
 #[tokio::test]
 async fn a_slow_body_is_aborted() {
-    let app = with_edge(EdgeConfig { body_timeout: SOON, ..EdgeConfig::default() }).await;
+    let app = with_http_config(HttpConfig { body_timeout: SOON, ..HttpConfig::default() }).await;
     for head in ["content-length: 26", "transfer-encoding: chunked"] {
         let mut stream = connect(&app).await;
         let request = format!("POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{head}\r\n\r\n");
@@ -154,8 +154,8 @@ async fn requests_above_the_concurrency_limit_are_refused_at_once() {
     let setup_app = TestApp::start().await;
     setup_app.user("ada").await;
     let (db, clock) = (Db::open(&setup_app.redis.target(), Timing::default()).await.expect("a store"), Clock::manual(START));
-    let edge = EdgeConfig { max_requests: 3, ..EdgeConfig::default() };
-    let app = TestApp::from_parts(App::new(db, clock.clone(), Config::default()), clock, edge, setup_app.redis.clone()).await;
+    let http = HttpConfig { max_requests: 3, ..HttpConfig::default() };
+    let app = TestApp::from_parts(App::new(db, clock.clone(), Config::default()), clock, http, setup_app.redis.clone()).await;
     app.drain().await;
     app.redis.signal("STOP");
     let query = "{ user(login: \"ada\") { login } }";
@@ -183,7 +183,7 @@ async fn impatient(app: &TestApp) -> TestApp {
     let timing = Timing { response: Duration::from_secs(60), ..Timing::default() };
     let (db, clock) = (Db::open(&redis.target(), timing).await.expect("a store"), Clock::manual(START));
     let app = App::new(db, clock.clone(), Config::default());
-    TestApp::from_parts(app, clock, EdgeConfig { request_timeout: SOON, ..EdgeConfig::default() }, redis).await
+    TestApp::from_parts(app, clock, HttpConfig { request_timeout: SOON, ..HttpConfig::default() }, redis).await
 }
 
 #[tokio::test]
@@ -196,7 +196,7 @@ async fn a_request_has_a_deadline_but_a_started_mutation_completes() {
     let began = Instant::now();
     let query = app.query("{ user(login: \"ada\") { login } }").await;
     assert_eq!(query.refusal(), refused(504, "DEADLINE_EXCEEDED"));
-    assert!(began.elapsed() < EdgeConfig::default().request_timeout, "the configured timeout applies");
+    assert!(began.elapsed() < HttpConfig::default().request_timeout, "the configured timeout applies");
     app.redis.signal("CONT");
     // Reads continue, writes block.
     app.redis.run::<()>(&["CLIENT", "PAUSE", "600000", "WRITE"]);
@@ -256,7 +256,7 @@ async fn only_allowed_origins_may_send_requests() {
     }
     let with = async |origins: &[&str]| {
         let cors_origins = origins.iter().map(|origin| origin.parse().expect("an origin")).collect::<Vec<_>>().into();
-        with_edge(EdgeConfig { cors_origins, ..EdgeConfig::default() }).await
+        with_http_config(HttpConfig { cors_origins, ..HttpConfig::default() }).await
     };
     let named = with(&["https://app.example", "http://localhost:5173"]).await;
     for response in [preflight(&named, "https://app.example").await, ask(&named, "https://app.example").await] {
@@ -331,7 +331,7 @@ async fn a_refused_document_is_not_persisted() {
 
 async fn trusting(manifest: Value) -> TestApp {
     let documents = Documents::trusted(&manifest.to_string()).expect("a manifest").into();
-    with_edge(EdgeConfig { documents, ..EdgeConfig::default() }).await
+    with_http_config(HttpConfig { documents, ..HttpConfig::default() }).await
 }
 
 #[tokio::test]
@@ -375,7 +375,7 @@ async fn only_registered_documents_run_with_trusted_documents() {
 #[tokio::test]
 async fn production_errors_reveal_nothing_of_the_schema() {
     let config = Config { introspection: false, suggestions: false, ..Config::default() };
-    let app = TestApp::with_edge(config, EdgeConfig { playground: false, ..EdgeConfig::default() }).await;
+    let app = TestApp::with_http_config(config, HttpConfig { playground: false, ..HttpConfig::default() }).await;
     let fixed =
         json!([{ "message": "The document does not fit the schema.", "extensions": { "code": "GRAPHQL_VALIDATION_FAILED" } }]);
     for document in [
@@ -421,8 +421,8 @@ async fn production_errors_reveal_nothing_of_the_schema() {
 
 #[tokio::test]
 async fn the_security_options_are_independent() {
-    let edge = EdgeConfig { playground: false, ..EdgeConfig::default() };
-    let app = TestApp::with_edge(Config { introspection: true, suggestions: false, ..Config::default() }, edge).await;
+    let http = HttpConfig { playground: false, ..HttpConfig::default() };
+    let app = TestApp::with_http_config(Config { introspection: true, suggestions: false, ..Config::default() }, http).await;
     assert!(app.query("{ __schema { queryType { name } } }").await.json().get("data").is_some());
     assert_eq!(app.query("{ nope }").await.json()["errors"][0]["message"], "The document does not fit the schema.");
     let app = TestApp::with(Config { introspection: false, ..Config::default() }).await;
@@ -433,7 +433,7 @@ async fn the_security_options_are_independent() {
 
 #[tokio::test]
 async fn in_production_pages_of_other_origins_cannot_send_requests() {
-    let app = with_edge(EdgeConfig { simple_get: false, ..EdgeConfig::default() }).await;
+    let app = with_http_config(HttpConfig { simple_get: false, ..HttpConfig::default() }).await;
     let get = || app.get("/graphql?query=%7B__typename%7D");
     let known = json!({ "data": { "__typename": "Query" } });
     for (name, value) in [
@@ -461,7 +461,8 @@ async fn in_production_pages_of_other_origins_cannot_send_requests() {
 #[tokio::test]
 async fn security_scanners_find_nothing_in_production() {
     let config = Config { introspection: false, suggestions: false, ..Config::default() };
-    let app = TestApp::with_edge(config, EdgeConfig { playground: false, simple_get: false, ..EdgeConfig::default() }).await;
+    let app =
+        TestApp::with_http_config(config, HttpConfig { playground: false, simple_get: false, ..HttpConfig::default() }).await;
     let aliases: String = (0..101).map(|at| format!("alias{at}:__typename ")).collect();
     let cycle = "{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }";
     for document in [

@@ -13,7 +13,7 @@ use waxwing::base::clock::Clock;
 use waxwing::base::config::{Config, DocumentLimits};
 use waxwing::base::error::Error;
 use waxwing::db::{Db, IN_FLIGHT, PIPELINE, Timing};
-use waxwing::server::EdgeConfig;
+use waxwing::server::HttpConfig;
 
 /// A test that takes longer than this hangs. Far above every timeout, so that a slow machine breaks nothing.
 const HANGS: Duration = Duration::from_secs(20);
@@ -100,8 +100,8 @@ async fn requests_to_a_frozen_redis_fail_in_time_and_are_sent_at_most_once() {
     let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
     let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
     // Permits for all of them: the test looks at those that are admitted.
-    let edge = EdgeConfig { max_requests: 1_000, request_timeout: 3 * HANGS, ..EdgeConfig::default() };
-    let app = TestApp::from_parts(App::new(db, clock.clone(), Config::default()), clock, edge, redis).await;
+    let http = HttpConfig { max_requests: 1_000, request_timeout: 3 * HANGS, ..HttpConfig::default() };
+    let app = TestApp::from_parts(App::new(db, clock.clone(), Config::default()), clock, http, redis).await;
     let ada = app.user("ada").await;
     ada.post("before").await;
     app.drain().await;

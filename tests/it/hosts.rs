@@ -4,13 +4,13 @@ use crate::support::{HttpResponse, PROTOCOL, Process, RedisServer, Socket, TestA
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 use waxwing::base::config::Config;
-use waxwing::server::{AllowedHosts, EdgeConfig};
+use waxwing::server::{AllowedHosts, HttpConfig};
 
 const EVIL: &str = "evil.example:4000";
 
 async fn at_social_example() -> TestApp {
     let hosts = AllowedHosts::Listed { names: vec!["social.example".parse().expect("a host")], local: false };
-    TestApp::with_edge(Config::default(), EdgeConfig { hosts, ..EdgeConfig::default() }).await
+    TestApp::with_http_config(Config::default(), HttpConfig { hosts, ..HttpConfig::default() }).await
 }
 
 /// Adds the headers that a browser sends for a page of this host when the host's name points to this server: the same origin.

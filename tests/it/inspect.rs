@@ -239,6 +239,6 @@ async fn a_server_without_tls_is_an_error() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let target: waxwing::db::Target = format!("rediss://{}", listener.local_addr().expect("an address")).parse().expect("a URL");
     let hanging_up = tokio::spawn(async move { listener.accept().await.map(drop) });
-    waxwing::db::check::examine(&target, &key_kinds()).await.expect_err("no TLS");
+    waxwing::db::check::inspect_target(&target, &key_kinds()).await.expect_err("no TLS");
     hanging_up.await.expect("no panic").expect("a connection");
 }

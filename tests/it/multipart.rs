@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use waxwing::base::config::Config;
 use waxwing::domains::streaming::Hub;
-use waxwing::server::{EdgeConfig, LiveConfig};
+use waxwing::server::{HttpConfig, LiveConfig};
 
 /// The `Accept` header that Apollo Client sends with a subscription.
 const APOLLO: &str =
@@ -19,7 +19,7 @@ const EVERYTHING: &str = "subscription($after: String) { statusEvents(filter: { 
     cursor ... on StatusPosted { status { message } } } }";
 
 async fn with(live: LiveConfig) -> TestApp {
-    TestApp::with_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await
+    TestApp::with_http_config(Config::default(), HttpConfig { live, ..HttpConfig::default() }).await
 }
 
 fn post(app: &TestApp, accept: &str, query: &str) -> RequestBuilder {
@@ -181,7 +181,7 @@ async fn a_page_of_another_origin_cannot_open_a_stream_by_get() {
     let foreign = get(&app, QUIET).header("origin", "https://evil.example");
     assert_eq!(HttpResponse::fetch(foreign).await.refusal(), refused(403, "ORIGIN_REFUSED"));
     MultipartResponse::open(get(&app, QUIET).header("origin", app.url.as_str())).await;
-    let app = TestApp::with_edge(Config::default(), EdgeConfig { simple_get: false, ..EdgeConfig::default() }).await;
+    let app = TestApp::with_http_config(Config::default(), HttpConfig { simple_get: false, ..HttpConfig::default() }).await;
     assert_eq!(HttpResponse::fetch(get(&app, QUIET)).await.refusal(), refused(403, "CSRF_REFUSED"));
 }
 

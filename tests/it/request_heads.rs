@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use waxwing::base::config::Config;
-use waxwing::server::EdgeConfig;
+use waxwing::server::HttpConfig;
 
 const BODY: &str = "{\"query\":\"{ __typename }\"}";
 
@@ -187,7 +187,7 @@ async fn connections(app: &TestApp) -> u32 {
 }
 
 async fn lingering(time: Duration) -> TestApp {
-    TestApp::with_edge(Config::default(), EdgeConfig { linger_timeout: time, ..EdgeConfig::default() }).await
+    TestApp::with_http_config(Config::default(), HttpConfig { linger_timeout: time, ..HttpConfig::default() }).await
 }
 
 #[tokio::test]

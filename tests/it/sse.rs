@@ -6,7 +6,7 @@ use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use waxwing::base::config::Config;
-use waxwing::server::{EdgeConfig, LiveConfig};
+use waxwing::server::{HttpConfig, LiveConfig};
 
 const EVENTS: &str = "text/event-stream";
 /// The `Accept` header that urql sends with every request.
@@ -14,7 +14,7 @@ const ANY: &str =
     "application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed";
 
 async fn with(live: LiveConfig) -> TestApp {
-    TestApp::with_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await
+    TestApp::with_http_config(Config::default(), HttpConfig { live, ..HttpConfig::default() }).await
 }
 
 fn post(app: &TestApp, query: &str) -> RequestBuilder {
@@ -116,9 +116,9 @@ async fn clients_that_accept_json_too_get_it_except_for_subscriptions() {
 
 #[tokio::test]
 async fn a_page_of_another_origin_cannot_open_a_stream() {
-    let edge =
-        EdgeConfig { cors_origins: vec!["https://app.example".parse().expect("an origin")].into(), ..EdgeConfig::default() };
-    let app = TestApp::with_edge(Config::default(), edge).await;
+    let http =
+        HttpConfig { cors_origins: vec!["https://app.example".parse().expect("an origin")].into(), ..HttpConfig::default() };
+    let app = TestApp::with_http_config(Config::default(), http).await;
     for origin in ["https://evil.example", "null"] {
         assert_eq!(
             HttpResponse::fetch(get(&app, QUIET).header("origin", origin)).await.refusal(),
@@ -127,7 +127,7 @@ async fn a_page_of_another_origin_cannot_open_a_stream() {
     }
     EventStream::open(get(&app, QUIET).header("origin", "https://app.example")).await;
     EventStream::open(get(&app, QUIET).header("origin", app.url.as_str())).await;
-    let app = TestApp::with_edge(Config::default(), EdgeConfig { simple_get: false, ..EdgeConfig::default() }).await;
+    let app = TestApp::with_http_config(Config::default(), HttpConfig { simple_get: false, ..HttpConfig::default() }).await;
     assert_eq!(HttpResponse::fetch(get(&app, QUIET)).await.refusal(), refused(403, "CSRF_REFUSED"));
     EventStream::open(get(&app, QUIET).header("sec-fetch-site", "same-origin")).await;
 }

@@ -15,7 +15,7 @@ use waxwing::base::config::Config;
 use waxwing::base::error::Error;
 use waxwing::db::{Db, Timing};
 use waxwing::domains::streaming::Hub;
-use waxwing::server::{EdgeConfig, LiveConfig};
+use waxwing::server::{HttpConfig, LiveConfig};
 
 /// The timeout of Redis in the tests where this process stalls.
 const SHORT_TIMEOUT: Duration = Duration::from_millis(200);
@@ -70,14 +70,14 @@ fn no_request_waits_for_redis_for_two_seconds() {
     assert!(connect + write < Duration::from_secs(2), "a write in progress");
     assert!(write > response, "after a timeout the client does not know whether the write has happened");
     assert!(connect + response < Duration::from_secs(1) && charge + response < Duration::from_secs(1), "a read");
-    assert!(Duration::from_secs(2) < EdgeConfig::default().request_timeout, "the timeout of a request covers those of Redis");
+    assert!(Duration::from_secs(2) < HttpConfig::default().request_timeout, "the timeout of a request covers those of Redis");
 }
 
 #[tokio::test]
 async fn a_stall_does_not_count_against_a_client() {
     let init_timeout = Duration::from_secs(3);
-    let edge = EdgeConfig { live: LiveConfig { init_timeout, ..LiveConfig::default() }, ..EdgeConfig::default() };
-    let app = TestApp::with_edge(Config::default(), edge).await;
+    let http = HttpConfig { live: LiveConfig { init_timeout, ..LiveConfig::default() }, ..HttpConfig::default() };
+    let app = TestApp::with_http_config(Config::default(), http).await;
     // Many sockets, since the order in which simultaneous events are seen is random.
     let mut sockets = Vec::new();
     for _ in 0..16 {
@@ -98,7 +98,7 @@ async fn a_stall_does_not_count_against_a_client() {
 async fn a_client_with_an_unread_pong_is_not_closed() {
     let (ping_every, pong_timeout) = (Duration::from_secs(1), Duration::from_secs(2));
     let live = LiveConfig { ping_every, pong_timeout, ..LiveConfig::default() };
-    let app = TestApp::with_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await;
+    let app = TestApp::with_http_config(Config::default(), HttpConfig { live, ..HttpConfig::default() }).await;
     let mut sockets = Vec::new();
     for _ in 0..16 {
         sockets.push(Socket::connect(&app, None).await);
@@ -120,8 +120,8 @@ async fn a_client_with_an_unread_pong_is_not_closed() {
 async fn starting_subscriptions_are_queued() {
     let redis = Arc::new(RedisServer::start());
     let (db, clock) = (Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store"), Clock::manual(START));
-    let edge = EdgeConfig { max_requests: 3, request_timeout: Duration::from_secs(60), ..EdgeConfig::default() };
-    let app = TestApp::from_parts(App::new(db, clock.clone(), default_config()), clock, edge, redis).await;
+    let http = HttpConfig { max_requests: 3, request_timeout: Duration::from_secs(60), ..HttpConfig::default() };
+    let app = TestApp::from_parts(App::new(db, clock.clone(), default_config()), clock, http, redis).await;
     let ada: Actor = app.user("ada").await;
     let mut socket = Socket::connect(&app, None).await;
     app.redis.signal("STOP");
@@ -157,9 +157,9 @@ async fn starting_subscriptions_are_queued() {
 async fn long_operations_of_an_address_wait_without_a_permit() {
     let redis = Arc::new(RedisServer::start());
     let (db, clock) = (Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store"), Clock::manual(START));
-    let edge = EdgeConfig { max_requests: 3, request_timeout: Duration::from_secs(60), ..EdgeConfig::default() };
+    let http = HttpConfig { max_requests: 3, request_timeout: Duration::from_secs(60), ..HttpConfig::default() };
     let config = Config { trusted_proxies: vec!["127.0.0.0/8".parse().expect("a network")], ..Config::default() };
-    let app = TestApp::from_parts(App::new(db, clock.clone(), config), clock, edge, redis).await;
+    let app = TestApp::from_parts(App::new(db, clock.clone(), config), clock, http, redis).await;
     app.user("ada").await;
     let long = "{ user(login: \"ada\") { login followers(first: 100) { edges { node { followers(first: 100) { edges { cursor } } } } } } }";
     let send = |from: &str, query: &str| {

@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use waxwing::base::config::Config;
-use waxwing::server::{EdgeConfig, LiveConfig};
+use waxwing::server::{HttpConfig, LiveConfig};
 
 const MULTIPART: &str = "multipart/mixed;subscriptionSpec=1.0";
 /// Nothing in these tests takes this long.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Starts a server that takes the clients' addresses from `X-Forwarded-For`.
-async fn start_server(edge: EdgeConfig) -> TestApp {
+async fn start_server(http: HttpConfig) -> TestApp {
     let trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
-    TestApp::with_edge(Config { trusted_proxies, ..Config::default() }, edge).await
+    TestApp::with_http_config(Config { trusted_proxies, ..Config::default() }, http).await
 }
 
 /// A document whose response is over a megabyte: far longer than the system buffers for a reader with a small receive buffer.
@@ -93,7 +93,7 @@ async fn socket_of(app: &TestApp, from: &str, token: Option<&str>) -> Socket {
 #[tokio::test]
 async fn unread_responses_hold_no_permits() {
     let live = LiveConfig { write_timeout: 10 * PATIENCE, ..LiveConfig::default() };
-    let app = start_server(EdgeConfig { max_requests: 4, stall_timeout: 10 * PATIENCE, live, ..EdgeConfig::default() }).await;
+    let app = start_server(HttpConfig { max_requests: 4, stall_timeout: 10 * PATIENCE, live, ..HttpConfig::default() }).await;
     let length = HttpResponse::fetch(app.post().json(&json!({ "query": long_query() }))).await.text.len();
     let mut idle_sockets = Vec::new();
     for at in 0..4_u64 {
@@ -122,7 +122,7 @@ async fn unread_responses_hold_no_permits() {
 
 #[tokio::test]
 async fn unread_bytes_are_limited_over_all_connections_of_an_address() {
-    let app = start_server(EdgeConfig { address_unread_bytes: 4 << 20, stall_timeout: PATIENCE, ..EdgeConfig::default() }).await;
+    let app = start_server(HttpConfig { address_unread_bytes: 4 << 20, stall_timeout: PATIENCE, ..HttpConfig::default() }).await;
     let (mut held, mut refused) = (Vec::new(), Vec::new());
     for _ in 0..20 {
         let (mut stream, head) = request_long_response(&app, "2001:db8::1").await;
@@ -181,7 +181,7 @@ fn sign_up(login: &str) -> String {
 #[tokio::test]
 async fn an_address_above_its_limit_is_refused_before_execution() {
     let app =
-        start_server(EdgeConfig { address_unread_bytes: 64 << 10, stall_timeout: 10 * PATIENCE, ..EdgeConfig::default() }).await;
+        start_server(HttpConfig { address_unread_bytes: 64 << 10, stall_timeout: 10 * PATIENCE, ..HttpConfig::default() }).await;
     let mut own = socket(&app, "192.0.2.1").await;
     let (mut stream, head) = request_long_response(&app, "192.0.2.1").await;
     assert!(head.starts_with("HTTP/1.1 200"), "one response is always sent: {head}");
@@ -216,7 +216,7 @@ async fn the_result_of_a_mutation_exceeds_the_limit_of_its_address() {
     };
     let (left, stall) = (32 << 10, 10 * PATIENCE);
     let app =
-        start_server(EdgeConfig { address_unread_bytes: long_length + left, stall_timeout: stall, ..EdgeConfig::default() })
+        start_server(HttpConfig { address_unread_bytes: long_length + left, stall_timeout: stall, ..HttpConfig::default() })
             .await;
     let ada = app.user("ada").await;
     let token = ada.token.as_deref().expect("a session");
@@ -264,7 +264,7 @@ async fn the_result_of_a_mutation_exceeds_the_limit_of_its_address() {
 #[tokio::test]
 async fn the_address_with_the_most_unread_bytes_is_disconnected_for_others() {
     let live = LiveConfig { write_timeout: PATIENCE, keep_alive: 10 * PATIENCE, ..LiveConfig::default() };
-    let app = start_server(EdgeConfig { unread_bytes: 8 << 20, stall_timeout: PATIENCE, live, ..EdgeConfig::default() }).await;
+    let app = start_server(HttpConfig { unread_bytes: 8 << 20, stall_timeout: PATIENCE, live, ..HttpConfig::default() }).await;
     let (mut one, head) = request_long_response(&app, "192.0.2.1").await;
     let most = (8 << 20) / length(&head);
     let mut slow = socket(&app, "192.0.2.1").await;
@@ -304,8 +304,8 @@ async fn the_address_with_the_most_unread_bytes_is_disconnected_for_others() {
 
 #[tokio::test]
 async fn a_client_that_reads_too_slowly_is_disconnected() {
-    let edge = EdgeConfig { stall_timeout: Duration::from_millis(500), min_read_rate: 64 << 20, ..EdgeConfig::default() };
-    let app = start_server(edge).await;
+    let http = HttpConfig { stall_timeout: Duration::from_millis(500), min_read_rate: 64 << 20, ..HttpConfig::default() };
+    let app = start_server(http).await;
     let (mut stream, head) = request_long_response(&app, "192.0.2.1").await;
     let (mut buffer, mut read) = ([0; 256], 0);
     // This client never stops reading.

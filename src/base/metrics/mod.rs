@@ -6,14 +6,14 @@
 
 mod ads;
 mod responses;
-mod edge;
+mod http;
 mod jwt;
 mod names;
 mod process;
 mod storage;
 mod text;
 
-pub use edge::{ConnectionState, EdgeMeters};
+pub use http::{ConnectionState, HttpMeters};
 pub use responses::RefusedResponse;
 pub use storage::{StorageFault, StorageMeters};
 pub use text::to_prometheus;
@@ -111,7 +111,7 @@ pub struct Metrics {
     responses: Family<StatusLabel, Counter>,
     in_flight: Gauge,
     connections: Gauge,
-    edge: EdgeMeters,
+    http: HttpMeters,
     streams: Family<TransportLabel, Gauge>,
     subscriptions: Family<TransportLabel, Gauge>,
     filter_entries: Gauge,
@@ -134,7 +134,7 @@ impl Metrics {
         let durations = Family::<KindLabel, Histogram>::new_with_constructor(histogram as fn() -> Histogram);
         let mut registry = Registry::default();
         let mut metrics = Self {
-            edge: EdgeMeters::registered(registry.sub_registry_with_prefix("waxwing")),
+            http: HttpMeters::registered(registry.sub_registry_with_prefix("waxwing")),
             registry,
             operations: LabelNames::new(OPERATIONS, &[OTHER, ANONYMOUS, UNKNOWN]),
             outcomes: LabelNames::new(OUTCOMES, &[OTHER, OK]),
@@ -278,8 +278,8 @@ impl Metrics {
     }
 
     /// The metrics of connections and bodies.
-    pub const fn edge(&self) -> &EdgeMeters {
-        &self.edge
+    pub const fn http(&self) -> &HttpMeters {
+        &self.http
     }
 
     /// Counts an open connection, until the guard is dropped.

@@ -53,7 +53,7 @@ pub(super) async fn run(options: BackupOptions) -> anyhow::Result<ExitCode> {
     }
     let stop = on_signal().context("signals cannot be listened to")?;
     let storage = unless_stopped(&stop, Storage::open(&storage_options, Timing::for_bulk_work())).await?;
-    let manifest = make(&storage.db, &folder, &stop).await;
+    let manifest = create_backup(&storage.db, &folder, &stop).await;
     storage.close().await;
     let bytes: u64 = manifest?.nodes.iter().map(|node| node.bytes).sum();
     println!("{} has {bytes} bytes.", folder.display());
@@ -66,7 +66,7 @@ async fn unless_stopped<T>(stop: &CancellationToken, work: impl Future<Output = 
 }
 
 /// Creates the backup in a folder with a temporary name, and renames the folder when the backup is complete.
-async fn make(db: &Db, folder: &Path, stop: &CancellationToken) -> anyhow::Result<Manifest> {
+async fn create_backup(db: &Db, folder: &Path, stop: &CancellationToken) -> anyhow::Result<Manifest> {
     let unfinished = restore::unfinished_path(folder);
     DirBuilder::new().mode(0o700).create(&unfinished).with_context(|| {
         format!(

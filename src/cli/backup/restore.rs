@@ -51,9 +51,9 @@ pub(in crate::cli) async fn run(options: RestoreOptions) -> anyhow::Result<ExitC
     let (files, config) = (manifest.files(&options.backup), options.domains.config());
     let stop = on_signal().context("signals cannot be listened to")?;
     if options.storage.redis.is_some() {
-        return into_redis(&files, &options.storage, config, &stop).await;
+        return restore_into_redis(&files, &options.storage, config, &stop).await;
     }
-    let code = into_folder(&files, &options.storage, config, &stop).await?;
+    let code = restore_into_folder(&files, &options.storage, config, &stop).await?;
     println!("The backup is restored into {}.", options.storage.data_dir.display());
     Ok(code)
 }
@@ -64,11 +64,11 @@ pub(super) async fn check(backup: &Path, redis_server: Option<PathBuf>, stop: &C
     let scratch = TempFolder::new()?;
     let storage_options =
         StorageOptions { redis: None, data_dir: scratch.0.join("data"), redis_server, redis_memory: None, allow_volatile: true };
-    into_folder(&manifest.files(backup), &storage_options, Config::default(), stop).await
+    restore_into_folder(&manifest.files(backup), &storage_options, Config::default(), stop).await
 }
 
 /// Restores into a data folder with a temporary name, and renames the folder when the store is complete.
-async fn into_folder(
+async fn restore_into_folder(
     files: &[PathBuf],
     storage_options: &StorageOptions,
     config: Config,
@@ -93,7 +93,7 @@ async fn into_folder(
             return Err(error);
         }
     };
-    let moved = if data_exists { move_up(&unfinished, &data) } else { fs::rename(&unfinished, &data) };
+    let moved = if data_exists { move_to_parent(&unfinished, &data) } else { fs::rename(&unfinished, &data) };
     moved.with_context(|| format!("{} has the store and cannot be renamed", unfinished.display()))?;
     Ok(code)
 }
@@ -106,7 +106,7 @@ pub(super) fn unfinished_path(folder: &Path) -> PathBuf {
 }
 
 /// Moves the contents of a folder into its parent.
-fn move_up(from: &Path, to: &Path) -> std::io::Result<()> {
+fn move_to_parent(from: &Path, to: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         fs::rename(entry.path(), to.join(entry.file_name()))?;
@@ -135,7 +135,7 @@ async fn fill_folder(
     finish(storage, filled, config, stop).await
 }
 
-async fn into_redis(
+async fn restore_into_redis(
     files: &[PathBuf],
     storage_options: &StorageOptions,
     config: Config,

@@ -3,7 +3,7 @@
 use super::file::File;
 use super::options::{self, OptionSet};
 use super::{RENAMED, SERVE, apply_file, former_variable, variable_of, with_former_variables};
-use crate::cli::edge::profile_default;
+use crate::cli::http::profile_default;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
 use std::path::Path;

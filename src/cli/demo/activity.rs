@@ -128,6 +128,6 @@ pub(super) fn key(name: &str) -> Option<String> {
 pub(super) fn unwrap_outcome<T>(outcome: Outcome<T>) -> anyhow::Result<T> {
     outcome.map_err(|refusal| match refusal {
         Refusal::User(rows) => anyhow!("the demo: {rows:?}"),
-        Refusal::Fatal(error) => error.into(),
+        Refusal::Error(error) => error.into(),
     })
 }

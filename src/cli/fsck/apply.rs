@@ -38,7 +38,7 @@ async fn repair_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::SetExpiry { key, millis } => db.set_expiry(key, *millis).await,
         Remedy::DeleteMistyped { key, kind } => db.delete_mistyped(key, kind).await,
         Remedy::DeleteOrphan { key, owners } => db.delete_orphan(key, owners).await,
-        Remedy::Discard { key } => db.discard(key).await,
+        Remedy::Discard { key } => db.delete_key(key).await,
         Remedy::SetField { key, field, found, value } => db.set_field(key, field, found.as_deref(), value.as_deref()).await,
         Remedy::SetText { key, found, value } => db.set_text(key, found, value).await,
         Remedy::RemoveMember { key, member } => db.remove_member(key, member).await,
@@ -72,7 +72,7 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::ReleaseEmail { user, address } => users::release_email(app, *user, address).await,
         Remedy::ClaimExternalId { user } => identities::claim(app, *user).await,
         Remedy::ReleaseExternalId { user, digest } => identities::release(app, *user, digest).await,
-        Remedy::SettleLogin { user, login } => users::settle_claim(app, *user, login).await,
+        Remedy::SettleLogin { user, login } => users::withdraw_claim(app, *user, login).await,
         Remedy::RepairIdempotencyKeys { tag } => idempotency::repair(app, tag).await,
         Remedy::SettleFollow { follower, followed } => {
             timelines::settle_source(app, Feed::Home(*follower), *followed).await.map(drop)

@@ -25,7 +25,7 @@ const REDIS_LOCK: &str = "redis.lock";
 
 /// The timeout of the exit of an earlier Redis: it writes its file first, which takes some seconds on a slow disk.
 const REDIS_EXIT_TIMEOUT: Duration = Duration::from_secs(15);
-const RETRY: Duration = Duration::from_millis(20);
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 /// A forked child holds copies of our descriptors until it executes another program, so a released lock may appear held for a moment.
 const FORK_WINDOW: Duration = Duration::from_millis(300);
 
@@ -56,7 +56,7 @@ impl Locks {
     }
 
     /// Records the process id of Redis, for the error message of a server that waits for it in vain.
-    pub(super) fn note_redis(&self, pid: u32) {
+    pub(super) fn record_redis_pid(&self, pid: u32) {
         if let Err(error) = write_pid(&self.redis, pid) {
             tracing::warn!(%error, "cannot write the process id of Redis into its lock file");
         }
@@ -70,7 +70,7 @@ async fn wait_for_redis(folder: &Path, patience: Duration) -> Result<File, Embed
     if !try_lock_for(&file, patience).await.map_err(EmbeddedError::folder(&path))? {
         return Err(EmbeddedError::StillClosing { path: folder.to_owned(), pid: pid_in(&path), waited: patience.as_secs() });
     }
-    if started.elapsed() >= RETRY {
+    if started.elapsed() >= RETRY_INTERVAL {
         tracing::info!(waited = ?started.elapsed(), "the Redis of an earlier server has exited");
     }
     Ok(file)
@@ -83,7 +83,7 @@ async fn try_lock_for(file: &File, limit: Duration) -> io::Result<bool> {
         if started.elapsed() >= limit {
             return Ok(false);
         }
-        tokio::time::sleep(RETRY).await;
+        tokio::time::sleep(RETRY_INTERVAL).await;
     }
     Ok(true)
 }
@@ -149,7 +149,7 @@ mod tests {
         let orphan = open(&folder.path().join(REDIS_LOCK)).expect("writable");
         orphan.lock().expect("free");
         write_pid(&orphan, 4711).expect("writable");
-        let error = wait_for_redis(folder.path(), RETRY).await.expect_err("still held");
+        let error = wait_for_redis(folder.path(), RETRY_INTERVAL).await.expect_err("still held");
         assert!(error.to_string().contains("process 4711"), "{error}");
     }
 }

@@ -25,7 +25,7 @@ use super::socket::RedisSocket;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// A process that has run this long counts as healthy: its next exit starts a new sequence of delays.
-const HEALTHY: Duration = Duration::from_secs(30);
+const HEALTHY_AFTER: Duration = Duration::from_secs(30);
 
 /// The handle to the thread. Dropping it terminates Redis and does not wait.
 #[derive(Debug)]
@@ -160,7 +160,7 @@ impl Worker {
                 state.has_ended = true;
                 return status;
             }
-            if born.elapsed() >= HEALTHY {
+            if born.elapsed() >= HEALTHY_AFTER {
                 pause = FIRST_PAUSE;
             }
             let last_line = self.shared.tail.last();
@@ -202,7 +202,7 @@ impl Worker {
         let (child, guard) = orphan::spawn(&mut command)?;
         let pid = Pid::from_child(&child);
         state.child = Some(pid);
-        self.locks.note_redis(child.id());
+        self.locks.record_redis_pid(child.id());
         Ok(Some((RedisProcess { child, _guard: guard, log }, pid)))
     }
 }

@@ -19,10 +19,10 @@ pub(super) type Stream = Box<dyn Duplex>;
 
 /// Connects, with TLS if the address requires it.
 pub(super) async fn connect(server: &ConnectionInfo) -> Result<Stream, SnapshotError> {
-    timeout(CONNECT_TIMEOUT, reach(server.addr())).await.map_err(|_| SnapshotError::ConnectTimeout)?
+    timeout(CONNECT_TIMEOUT, connect_address(server.addr())).await.map_err(|_| SnapshotError::ConnectTimeout)?
 }
 
-async fn reach(address: &ConnectionAddr) -> Result<Stream, SnapshotError> {
+async fn connect_address(address: &ConnectionAddr) -> Result<Stream, SnapshotError> {
     match address {
         ConnectionAddr::Unix(path) => Ok(Box::new(UnixStream::connect(path).await?)),
         ConnectionAddr::Tcp(host, port) => Ok(Box::new(TcpStream::connect((host.as_str(), *port)).await?)),

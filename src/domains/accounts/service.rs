@@ -128,13 +128,13 @@ pub async fn settle(
     (login, former, external_id): (&str, &[String], Option<&str>),
     progress: Progress,
 ) -> Result<Option<Progress>, Error> {
-    let exists = users::settle_login(app, id, login, former).await?;
+    let exists = users::reconcile_logins(app, id, login, former).await?;
     if exists && identities::settle(app, id, external_id).await? {
         return Ok(None);
     }
     if exists {
         // The account lost its external id to another account, and was deleted.
-        users::settle_login(app, id, login, former).await?;
+        users::reconcile_logins(app, id, login, former).await?;
     } else {
         identities::settle(app, id, external_id).await?;
     }

@@ -1,13 +1,13 @@
 //! The use cases of ads, by module.
 
 pub use super::accounts::model::Role;
-pub use super::campaigns::service::read::{ads, ads_id, campaigns, campaigns_id, count, state};
+pub use super::campaigns::service::read::{ads, ads_scope, campaigns, campaigns_scope, count, state};
 pub use super::management::service::ads::{create_ad, remove_ad};
 pub use super::management::service::campaigns::{add_keywords, create, pause, remove_keywords, resume, stop, update};
 pub use super::management::service::suspension::{purge, settle_suspension, suspend};
 pub use super::model::{no_ad, no_campaign, no_website};
 pub use super::publishers::service::{
-    count_websites, key, register, renew_server_key, server_key, settle_website, websites, websites_id,
+    count_websites, key, register, renew_server_key, server_key, settle_website, websites, websites_scope,
 };
 pub use super::reporting::service::{Day, days_of_ad, days_of_campaign, reach};
 pub use super::serving::service::decide::serve;

@@ -4,7 +4,7 @@ mod former;
 mod retention;
 
 use super::keys::{self, KeyKind};
-use super::model::{BUCKET, ChatRole, ChatRow, MAX_CHATS, MAX_MEMBERS, Member, STEP_IDS_TTL};
+use super::model::{ChatRole, ChatRow, MAX_CHATS, MAX_MEMBERS, Member, ROWS_PER_BUCKET, STEP_IDS_TTL};
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -190,7 +190,7 @@ async fn check_members(reader: &AuditReader, chat: ChatId, key: &str, found: &mu
 async fn check_rows(reader: &AuditReader, chat: ChatId, bucket: u64, key: &str, found: &mut Findings) -> Result<(), Error> {
     let mut rows = Vec::new();
     for (number, record) in fields_of(reader, key).await? {
-        match (audit::number(&number).filter(|number| number / BUCKET == bucket), ChatRow::parse(&record)) {
+        match (audit::number(&number).filter(|number| number / ROWS_PER_BUCKET == bucket), ChatRow::parse(&record)) {
             (Some(number), Some(row)) => rows.push((number, row)),
             _ => found.add(key, format!("its row {number} cannot be read")),
         }

@@ -1,6 +1,6 @@
 //! Every key of this domain. The keys of a chat have its own tag; the lists of an account have the account's.
 
-use super::model::{BUCKET, Schedule};
+use super::model::{ROWS_PER_BUCKET, Schedule};
 use crate::base::audit;
 use crate::base::ids::{ChatId, UserId, source};
 
@@ -94,14 +94,14 @@ pub(super) fn left(id: ChatId) -> String {
     audit::id_key("chat_left:{", id.0)
 }
 
-/// HASH, number of a row → row, as `lua/chat.lua` says: [`BUCKET`] rows, those whose numbers divided by it are `bucket`. Deleted with the chat.
+/// HASH, number of a row → row, as `lua/chat.lua` says: [`ROWS_PER_BUCKET`] rows, those whose numbers divided by it are `bucket`. Deleted with the chat.
 pub(super) fn rows(id: ChatId, bucket: u64) -> String {
     format!("chat_rows:{{{}}}:{bucket}", id.0)
 }
 
 /// The key of the bucket that contains a row.
 pub(super) fn rows_with(id: ChatId, sequence: u64) -> String {
-    rows(id, sequence / BUCKET)
+    rows(id, sequence / ROWS_PER_BUCKET)
 }
 
 /// ZSET, `emoji user-id` → id of the reaction. At most [`super::model::MAX_REACTIONS`]; deleted with the message.

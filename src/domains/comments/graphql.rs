@@ -191,7 +191,7 @@ async fn level(
 ) -> Result<Connection<Comments>> {
     let sort = sort.unwrap_or_default();
     let page = service::replies(&request.app, &request.loaders(), status, parent, sort, &args).await?;
-    let (cursors, list) = (request.app.cursors().await?, service::replies_id(status, parent, sort));
+    let (cursors, list) = (request.app.cursors().await?, service::replies_scope(status, parent, sort));
     let edge = |(position, shown)| edge(service::encode(&cursors, list, position), shown);
     let connection = Connection::new(page.items.into_iter().map(edge).collect(), page.has_next, page.has_previous, EmptyFields);
     Ok(connection.ending_at([page.start, page.end], |position| service::encode(&cursors, list, position)))

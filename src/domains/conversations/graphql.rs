@@ -84,7 +84,7 @@ pub async fn page_of_replies(
 ) -> Result<Connection<ConversationEntries>> {
     let sort = sort.unwrap_or_default();
     let page = statuses::replies_page(&request.app, &request.loaders(), entry, sort, &args).await?;
-    let (cursors, list) = (request.app.cursors().await?, conversations::replies_id(entry, sort));
+    let (cursors, list) = (request.app.cursors().await?, conversations::replies_scope(entry, sort));
     let encode = |position| statuses::encode_reply_cursor(&cursors, list, position);
     let edges = page.items.into_iter().map(|(position, entry)| edge(encode(position), entry)).collect();
     Ok(Connection::new(edges, page.has_next, page.has_previous, EmptyFields).ending_at([page.start, page.end], encode))

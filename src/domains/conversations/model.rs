@@ -4,7 +4,7 @@ use crate::base::ids::{StatusId, UserId};
 use crate::base::named::named_enum;
 
 /// The maximum number of statuses of a conversation that are not deleted.
-pub(super) const MAX_LIVING: usize = 1_000_000;
+pub(super) const MAX_UNDELETED_STATUSES: usize = 1_000_000;
 /// Maximum number of entries that one script removes.
 pub(super) const ENTRIES_PER_PASS: usize = 100;
 /// Bytes of an id in members and records.

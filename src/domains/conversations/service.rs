@@ -5,7 +5,7 @@ use super::store;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ConversationEntryId, StatusId};
-use crate::base::page::{ListId, Row, Window};
+use crate::base::page::{CursorScope, Row, Window};
 
 pub use super::store::AddReplyResult;
 
@@ -77,16 +77,16 @@ pub async fn replies(
 }
 
 /// The id of the list of the direct replies of an entry in an order.
-pub const fn replies_id(entry: ConversationEntryId, sort: ReplySort) -> ListId {
+pub const fn replies_scope(entry: ConversationEntryId, sort: ReplySort) -> CursorScope {
     let kind = match sort {
         ReplySort::Old => b'o',
         ReplySort::New => b'n',
         ReplySort::Likes => b'k',
     };
-    ListId { kind, owner: entry.status.0 }
+    CursorScope { kind, owner: entry.status.0 }
 }
 
 /// The id of the list of the ancestors of a status.
-pub const fn ancestors_id(status: StatusId) -> ListId {
-    ListId { kind: b'q', owner: status.0 }
+pub const fn ancestors_scope(status: StatusId) -> CursorScope {
+    CursorScope { kind: b'q', owner: status.0 }
 }

@@ -1,7 +1,7 @@
 //! Conversations in Redis.
 
 use super::keys;
-use super::model::{ENTRIES_PER_PASS, ID_BYTES, MAX_ID, MAX_LIVING, ReplyPolicy, ReplyRef, ReplySort, StoredEntry};
+use super::model::{ENTRIES_PER_PASS, ID_BYTES, MAX_ID, MAX_UNDELETED_STATUSES, ReplyPolicy, ReplyRef, ReplySort, StoredEntry};
 use crate::base::error::Error;
 use crate::base::ids::{ConversationEntryId, StatusId, UserId};
 use crate::base::page::{ListPosition, Row, Window};
@@ -12,7 +12,7 @@ use crate::db::{Db, decode};
 use redis::{Cmd, Value, cmd};
 
 /// Scripts in a pipeline of a bulk load.
-const BULK: usize = 1_000;
+const SCRIPTS_PER_PIPELINE: usize = 1_000;
 const CONVERSATION_PRELUDE: &str = include_str!("lua/conversation.lua");
 static ADD_ENTRY: Script = Script::after(CONVERSATION_PRELUDE, include_str!("lua/add_entry.lua"));
 static REMOVE_ENTRY: Script = Script::allow_oom_after(CONVERSATION_PRELUDE, include_str!("lua/remove_entry.lua"));
@@ -96,12 +96,12 @@ pub(super) async fn add(db: &Db, root: StatusId, parent: StatusId, reply: Status
 
 fn add_call(reply: ConversationEntryId, parent: StatusId) -> Call {
     let ids = [parent, reply.status, reply.root];
-    ids.iter().fold(call(&ADD_ENTRY, reply.root), |call, id| call.arg(&bytes_of(id.0)[..])).arg(MAX_LIVING)
+    ids.iter().fold(call(&ADD_ENTRY, reply.root), |call, id| call.arg(&bytes_of(id.0)[..])).arg(MAX_UNDELETED_STATUSES)
 }
 
 /// Adds replies below their parents, in the order of `replies`. A pipeline of scripts for every thousand replies.
 pub(super) async fn add_many(db: &Db, replies: &[(ConversationEntryId, StatusId)]) -> Result<(), Error> {
-    for part in replies.chunks(BULK) {
+    for part in replies.chunks(SCRIPTS_PER_PIPELINE) {
         for reply in db.call_many(part.iter().map(|(reply, parent)| add_call(*reply, *parent)).collect()).await? {
             let (depth, _): (i64, u32) = decode::value(reply)?;
             if depth < 1 {

@@ -80,14 +80,14 @@ pub fn place(text: &str, entities: &TextEntities, unit: TextUnit) -> PlacedEntit
         match kind {
             EntityKind::Mention => placed.mentions.push(PlacedEntity { range, target: login_of(&written()) }),
             EntityKind::Tag => placed.tags.extend(tag_name(&written()).map(|target| PlacedEntity { range, target })),
-            EntityKind::Link => placed.links.push(PlacedEntity { range, target: absolute(written()) }),
+            EntityKind::Link => placed.links.push(PlacedEntity { range, target: with_scheme(written()) }),
         }
     }
     placed
 }
 
 /// The URL with a scheme.
-fn absolute(written: String) -> String {
+fn with_scheme(written: String) -> String {
     let is_scheme = |start: &str| start.eq_ignore_ascii_case("http") || start.eq_ignore_ascii_case("https");
     let has_scheme = written.split_once("://").is_some_and(|(start, _)| is_scheme(start));
     if has_scheme { written } else { format!("https://{written}") }
@@ -133,9 +133,9 @@ mod tests {
             ("http://пример.рф/", "http://пример.рф/"),
             ("пример.рф/http://", "https://пример.рф/http://"),
         ] {
-            assert_eq!(absolute(written.to_owned()), url);
+            assert_eq!(with_scheme(written.to_owned()), url);
         }
-        assert_eq!(absolute("httpx.com/a://b".to_owned()), "https://httpx.com/a://b");
-        assert_eq!(absolute("http.com/a".to_owned()), "https://http.com/a");
+        assert_eq!(with_scheme("httpx.com/a://b".to_owned()), "https://httpx.com/a://b");
+        assert_eq!(with_scheme("http.com/a".to_owned()), "https://http.com/a");
     }
 }

@@ -6,7 +6,7 @@ use crate::base::named::named_enum;
 /// Maximum number of accounts that an account follows. Home timelines are merged from them, so this also bounds that work.
 pub const MAX_FOLLOWING: usize = 10_000;
 /// Maximum number of follows, sent requests or received requests that one pass removes from a deleted account.
-pub(super) const PASS: usize = 1_000;
+pub(super) const RELATIONS_PER_PASS: usize = 1_000;
 /// Maximum number of follow requests that an account has sent at once.
 pub const MAX_FOLLOW_REQUESTS: usize = 1_000;
 

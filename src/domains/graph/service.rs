@@ -3,15 +3,16 @@
 mod requests;
 
 pub use requests::{
-    accept, count_requests, end_follow, oldest_requesters, purge_requests, request_follow, request_windows, requests_id, withdraw,
+    accept, count_requests, end_follow, oldest_requesters, purge_requests, request_follow, request_windows, requests_scope,
+    withdraw,
 };
 
-use super::model::{Direction, FanoutMode, FollowEdge, FollowerStats, PASS};
+use super::model::{Direction, FanoutMode, FollowEdge, FollowerStats, RELATIONS_PER_PASS};
 use super::store::{self, EdgeCommands, FollowResult};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
-use crate::base::page::{ListId, Row, Window};
+use crate::base::page::{CursorScope, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::platform::events::service as events;
 use crate::platform::journal::service as journal;
@@ -189,7 +190,7 @@ pub async fn followers_below(app: &App, id: UserId, below: u64, limit: usize) ->
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_following(app: &App, id: UserId) -> Result<bool, Error> {
-    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS };
+    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: RELATIONS_PER_PASS };
     let rows = store::read_windows(app.db(), id, Direction::Following, &[window]).await?.pop().unwrap_or_default();
     let others: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
     let tasks = others.iter().map(|other| Task::Source { feed: Feed::Home(id), source: *other });
@@ -197,7 +198,7 @@ pub async fn purge_following(app: &App, id: UserId) -> Result<bool, Error> {
     store::remove_followers(app.db(), id, &others).await?;
     store::remove_followed(app.db(), id, &others).await?;
     subtasks.ack(app);
-    if others.len() == PASS {
+    if others.len() == RELATIONS_PER_PASS {
         return Ok(true);
     }
     store::purge_unfollowed(app.db(), id).await?;
@@ -213,8 +214,8 @@ pub async fn windows(app: &App, id: UserId, side: Direction, windows: &[Window])
 }
 
 /// The id of the list that cursors of pages of followers and of followed accounts belong to.
-pub const fn list_id(id: UserId, side: Direction) -> ListId {
-    ListId { kind: side.letter(), owner: id.0 }
+pub const fn list_scope(id: UserId, side: Direction) -> CursorScope {
+    CursorScope { kind: side.letter(), owner: id.0 }
 }
 
 fn limit_reached() -> UserError {

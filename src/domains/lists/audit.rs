@@ -1,7 +1,7 @@
 //! The audit of lists: each is in its owner's set, a membership is on both sides with the same id, and removed members are swept.
 
 use super::keys::{self, KeyKind};
-use super::model::{DROPPED_FOR, MAX_DROPPED, MAX_LISTS, MAX_MEMBERS};
+use super::model::{DELETED_LIST_TTL, MAX_DELETED_LISTS, MAX_LISTS, MAX_MEMBERS};
 use super::store::list_tags;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::Millis;
@@ -33,7 +33,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
         match keys::parse(&entry.key) {
             Some(KeyKind::List(id)) if entry.check_type("hash", Expiry::Never, found) => lists.push(id),
             Some(KeyKind::List(_)) | None => {}
-            Some(KeyKind::DeletedLists(_)) if entry.check_derived_type("zset", Expiry::After(DROPPED_FOR), found) => {
+            Some(KeyKind::DeletedLists(_)) if entry.check_derived_type("zset", Expiry::After(DELETED_LIST_TTL), found) => {
                 dropped.push(entry.key.as_str())
             }
             Some(KeyKind::DeletedLists(_)) => {}
@@ -49,7 +49,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
         }
     }
     check_lists(reader, &lists, found).await?;
-    check_dropped(reader, &dropped, found).await?;
+    check_deleted_lists(reader, &dropped, found).await?;
     check_tag_sets(reader, &tags, found).await?;
     check_owners(reader, &sets, found).await?;
     let mut scan = SetScan::start(reader, sets, remedies_for_entry, found).await?;
@@ -115,11 +115,11 @@ fn remedy_for_field(id: UserListId, field: &str, found: Option<String>, now: Mil
     Some(Remedy::SetField { key: keys::list(id), field: field.to_owned(), found, value: Some(value) })
 }
 
-async fn check_dropped(reader: &AuditReader, dropped: &[&str], found: &mut Findings) -> Result<(), Error> {
+async fn check_deleted_lists(reader: &AuditReader, dropped: &[&str], found: &mut Findings) -> Result<(), Error> {
     let sizes = reader.query(dropped.iter().copied(), |key| cmd("ZCARD").arg(key).take()).await?;
     for key in dropped {
-        if let Some(size) = sizes.read::<usize>(key).filter(|size| *size > MAX_DROPPED) {
-            found.add_with(key, format!("holds more than {MAX_DROPPED}"), size.to_string());
+        if let Some(size) = sizes.read::<usize>(key).filter(|size| *size > MAX_DELETED_LISTS) {
+            found.add_with(key, format!("holds more than {MAX_DELETED_LISTS}"), size.to_string());
         }
     }
     Ok(())

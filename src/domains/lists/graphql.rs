@@ -75,7 +75,7 @@ impl UserListObject {
         let page = service::members(&request.app, &request.loaders(), self.0.id, &args).await?;
         let total = TotalCount::Loaded(self.0.members);
         let member = |position, user| (UserObject(user), AddedAt::from_position(position));
-        Connection::from_page(request, page, service::members_id(self.0.id), total, member).await
+        Connection::from_page(request, page, service::members_scope(self.0.id), total, member).await
     }
 }
 
@@ -130,7 +130,7 @@ async fn page_of_lists(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<L
     let page = service::lists(&request.app, &request.loaders(), owner, &args).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count(app, owner)));
     let list = |_, list| (UserListObject(list), EmptyFields);
-    Connection::from_page(request, page, service::lists_id(owner), total, list).await
+    Connection::from_page(request, page, service::lists_scope(owner), total, list).await
 }
 
 /// Input of `createUserList`.

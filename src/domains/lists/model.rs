@@ -14,9 +14,9 @@ pub const MAX_MEMBERS: usize = 500;
 /// Maximum number of tags of a list. When the timeline is read, the statuses of the tags are merged into it, so this also bounds the work of a read.
 pub const MAX_TAGS: usize = 20;
 /// The time to live of the tombstone of a list: longer than that of an idempotency key, which could otherwise restore the list.
-pub(super) const DROPPED_FOR: Millis = 25 * 60 * MINUTE;
+pub(super) const DELETED_LIST_TTL: Millis = 25 * 60 * MINUTE;
 /// Maximum number of deleted lists that are recorded for an account: more than it can create and delete in that time with the default rate limit.
-pub(super) const MAX_DROPPED: usize = 20_000;
+pub(super) const MAX_DELETED_LISTS: usize = 20_000;
 
 /// A named list of accounts.
 #[derive(Clone, Debug, PartialEq, Eq)]

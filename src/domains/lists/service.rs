@@ -341,13 +341,13 @@ fn first(windows: Result<Vec<Vec<Row>>, Error>) -> Result<Vec<Row>, Error> {
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn lists(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<Arc<UserList>>, Error> {
-    let request = args.check(&app.cursors().await?, lists_id(owner))?;
+    let request = args.check(&app.cursors().await?, lists_scope(owner))?;
     page::read_page(&UserListListing { app, loaders, owner }, request).await
 }
 
 /// The id of the list that cursors of [`lists`] belong to.
-pub const fn lists_id(owner: UserId) -> page::ListId {
-    page::ListId { kind: b'n', owner: owner.0 }
+pub const fn lists_scope(owner: UserId) -> page::CursorScope {
+    page::CursorScope { kind: b'n', owner: owner.0 }
 }
 
 struct UserListListing<'a> {
@@ -373,13 +373,13 @@ impl PageSource for UserListListing<'_> {
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn members(app: &App, loaders: &Loaders, id: UserListId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
-    let request = args.check(&app.cursors().await?, members_id(id))?;
+    let request = args.check(&app.cursors().await?, members_scope(id))?;
     page::read_page(&ListMemberListing { app, loaders, id }, request).await
 }
 
 /// The id of the list that cursors of [`members`] belong to.
-pub const fn members_id(id: UserListId) -> page::ListId {
-    page::ListId { kind: b'm', owner: id.0 }
+pub const fn members_scope(id: UserListId) -> page::CursorScope {
+    page::CursorScope { kind: b'm', owner: id.0 }
 }
 
 /// The source of pages of a list's members.

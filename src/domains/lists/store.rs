@@ -1,7 +1,7 @@
 //! Lists in Redis.
 
 use super::keys;
-use super::model::{AudienceList, DROPPED_FOR, MAX_DROPPED, MAX_LISTS, MAX_MEMBERS, MAX_TAGS, UserList};
+use super::model::{AudienceList, DELETED_LIST_TTL, MAX_DELETED_LISTS, MAX_LISTS, MAX_MEMBERS, MAX_TAGS, UserList};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{TagId, UserId, UserListId};
@@ -76,7 +76,7 @@ pub(super) enum DeleteListResult {
 /// Deletes a list: removes it from its owner's set, which is the commit. One script on the owner's tag.
 pub(super) async fn delete_list(db: &Db, owner: UserId, id: UserListId, now: Millis) -> Result<DeleteListResult, Error> {
     let call = Call::new(&DELETE_LIST, [keys::lists(owner), keys::deleted_lists(owner), user_key(owner)]);
-    Ok(match db.call::<u64>(call.arg(id.0).arg(now).arg(DROPPED_FOR).arg(MAX_DROPPED)).await? {
+    Ok(match db.call::<u64>(call.arg(id.0).arg(now).arg(DELETED_LIST_TTL).arg(MAX_DELETED_LISTS)).await? {
         1 => DeleteListResult::Deleted,
         2 => DeleteListResult::AlreadyDeleted,
         _ => DeleteListResult::NotFound,

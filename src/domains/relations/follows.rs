@@ -22,7 +22,7 @@ pub async fn follows(
     side: Direction,
     args: &PageArgs,
 ) -> Result<Page<Arc<User>>, Error> {
-    let request = args.check(&app.cursors().await?, graph::list_id(id, side))?;
+    let request = args.check(&app.cursors().await?, graph::list_scope(id, side))?;
     if !can_read_profile(loaders, id).await? {
         return Ok(Page::empty());
     }

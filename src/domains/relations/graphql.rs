@@ -53,7 +53,7 @@ async fn page_of_mutes(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<M
     let page = service::mutes(&request.app, &request.loaders(), viewer, &args).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count_mutes(app, viewer)));
     let entry = |position, MutedUser { user, mute }| (UserObject(user), MutedAt::from_position(position, mute.ends_at));
-    Connection::from_page(request, page, service::mutes_id(viewer), total, entry).await
+    Connection::from_page(request, page, service::mutes_scope(viewer), total, entry).await
 }
 
 /// Input of `muteUser`.

@@ -22,7 +22,7 @@ pub async fn follow_requests(
     side: RequestDirection,
     args: &PageArgs,
 ) -> Result<Page<Arc<User>>, Error> {
-    let request = args.check(&app.cursors().await?, graph::requests_id(viewer, side))?;
+    let request = args.check(&app.cursors().await?, graph::requests_scope(viewer, side))?;
     page::read_page(&FollowRequestListing { app, loaders, viewer, side }, request).await
 }
 

@@ -5,8 +5,8 @@ mod edges;
 mod hidden;
 
 pub use blocks::{
-    add_block, block_state, block_task, blocks, blocks_id, count_blocks, find_blocked, forbidden, refuse_blocked, remove_block,
-    settle_block,
+    add_block, block_state, block_task, blocks, blocks_scope, count_blocks, find_blocked, forbidden, refuse_blocked,
+    remove_block, settle_block,
 };
 pub use edges::SettledRelation;
 pub use hidden::{HiddenAuthor, blocks_among, hidden_authors};
@@ -19,7 +19,7 @@ use crate::app::App;
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::users::{User, service as users};
@@ -28,7 +28,7 @@ use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
-use edges::PASS;
+use edges::RELATIONS_PER_PASS;
 use futures_util::try_join;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub use super::follows::follows;
 pub use super::requests::follow_requests;
 
 /// Maximum number of accounts of each partition of the schedule whose ended mutes one sweep removes.
-const ACCOUNTS: usize = 20;
+const ACCOUNTS_PER_SWEEP: usize = 20;
 /// When an account whose ended mutes could not be removed is swept again.
 const RETRY_INTERVAL: Millis = 60 * MINUTE;
 
@@ -104,7 +104,7 @@ async fn schedule(app: &App, viewer: UserId, end: Option<Millis>) -> Result<(), 
 pub async fn unmute(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     charge_change(app, viewer, other).await?;
     let lease = journal::begin_deletion(app, task(viewer, other)).await?;
-    sides::remove(app.db(), OneWayRelation::Mute, viewer, &[other]).await?;
+    sides::remove_targets(app.db(), OneWayRelation::Mute, viewer, &[other]).await?;
     settle(app, viewer, other).await?;
     lease.ack(app);
     Ok(())
@@ -152,7 +152,7 @@ pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<bool, Error> 
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn sweep(app: &App) -> Result<usize, Error> {
-    let due = store::read_due_mutes(app.db(), app.now(), ACCOUNTS).await?;
+    let due = store::read_due_mutes(app.db(), app.now(), ACCOUNTS_PER_SWEEP).await?;
     for (id, scheduled_at) in &due {
         if let Err(error) = sweep_account(app, *id, *scheduled_at).await {
             // Postponed, so that it does not delay the accounts after this one.
@@ -164,7 +164,7 @@ pub async fn sweep(app: &App) -> Result<usize, Error> {
 }
 
 async fn sweep_account(app: &App, id: UserId, scheduled_at: Millis) -> Result<(), Error> {
-    while end_mutes(app, id).await? == PASS {}
+    while end_mutes(app, id).await? == RELATIONS_PER_PASS {}
     store::reschedule(app.db(), id, scheduled_at, store::next_end(app.db(), id).await?).await?;
     // A mute that was committed between the two commands has not changed the entry.
     schedule_next(app, id).await
@@ -184,13 +184,13 @@ pub async fn complete(app: &App, from: UserId, to: UserId) -> Result<(), Error> 
     schedule_next(app, from).await
 }
 
-/// Removes up to [`PASS`] mutes of an account that have ended. Returns their number.
+/// Removes up to [`RELATIONS_PER_PASS`] mutes of an account that have ended. Returns their number.
 async fn end_mutes(app: &App, id: UserId) -> Result<usize, Error> {
     let now = app.now();
-    let ended = store::ended_mutes(app.db(), id, now, PASS).await?;
+    let ended = store::ended_mutes(app.db(), id, now, RELATIONS_PER_PASS).await?;
     let subtasks = journal::begin_subtasks(app, ended.iter().map(|other| task(id, *other))).await?;
     // The other sides first: if the process dies in between, the next sweep finds the mutes again.
-    sides::remove_other(app.db(), OneWayRelation::Mute, &ended, id).await?;
+    sides::remove_source(app.db(), OneWayRelation::Mute, &ended, id).await?;
     for changed in store::end_mutes(app.db(), id, now, &ended).await? {
         settle(app, id, changed).await?;
     }
@@ -203,7 +203,7 @@ async fn end_mutes(app: &App, id: UserId) -> Result<usize, Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn end_all_mutes(app: &App, id: UserId) -> Result<(), Error> {
-    while end_mutes(app, id).await? == PASS {}
+    while end_mutes(app, id).await? == RELATIONS_PER_PASS {}
     schedule_next(app, id).await
 }
 
@@ -263,13 +263,13 @@ pub struct MutedUser {
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn mutes(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs) -> Result<Page<MutedUser>, Error> {
-    let request = args.check(&app.cursors().await?, mutes_id(viewer))?;
+    let request = args.check(&app.cursors().await?, mutes_scope(viewer))?;
     page::read_page(&MuteListing { app, loaders, viewer }, request).await
 }
 
 /// The id of the list that cursors of [`mutes`] belong to.
-pub const fn mutes_id(viewer: UserId) -> ListId {
-    ListId { kind: b'u', owner: viewer.0 }
+pub const fn mutes_scope(viewer: UserId) -> CursorScope {
+    CursorScope { kind: b'u', owner: viewer.0 }
 }
 
 struct MuteListing<'a> {

@@ -148,11 +148,12 @@ pub(super) async fn begin_end_of_all(db: &Db, user: UserId, absolute: Millis) ->
 }
 
 /// Maximum number of sessions that one pass deletes.
-const ENDED: isize = 1_000;
+const SESSIONS_PER_PASS: isize = 1_000;
 
 /// The digests and ids of sessions that a change of the password or a backend ends, newest first, at most a thousand. One command.
 pub(super) async fn list_ended(db: &Db, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
-    let command = cmd("ZRANGE").arg(keys::ended_sessions(user)).arg(0).arg(ENDED - 1).arg("REV").arg("WITHSCORES").take();
+    let command =
+        cmd("ZRANGE").arg(keys::ended_sessions(user)).arg(0).arg(SESSIONS_PER_PASS - 1).arg("REV").arg("WITHSCORES").take();
     Ok(with_ids(db.read(command).await?))
 }
 

@@ -253,7 +253,7 @@ impl StatusObject {
         let id = self.0.status.id;
         let page = service::quotes_page(&request.app, &request.loaders(), id, &args).await?;
         let entry = |_, seen| (StatusObject(seen), EmptyFields);
-        Connection::from_page(request, page, service::quotes_id(id), EmptyFields, entry).await
+        Connection::from_page(request, page, service::quotes_scope(id), EmptyFields, entry).await
     }
 
     async fn page_of_likers(&self, request: &Request, args: PageArgs) -> Result<Connection<Likers>> {
@@ -261,7 +261,7 @@ impl StatusObject {
         let page = service::likers(&request.app, &request.loaders(), &self.0.status, &args).await?;
         let total = TotalCount::Loaded(self.0.status.likes);
         let like = |position, user| (UserObject(user), LikedAt::from_position(position));
-        Connection::from_page(request, page, service::likers_id(id), total, like).await
+        Connection::from_page(request, page, service::likers_scope(id), total, like).await
     }
 }
 

@@ -19,23 +19,23 @@ mod terms;
 pub use super::model::not_found;
 pub use super::names::has_tag;
 pub use audience::{set_audience, settle_audience};
-pub use bookmarks::{bookmark, bookmarks, bookmarks_id, remove_bookmark};
+pub use bookmarks::{bookmark, bookmarks, bookmarks_scope, remove_bookmark};
 pub use conversation::{
     AncestorsPage, ConversationEntry, ancestors, encode as encode_reply_cursor, entry, find_entry, replies as replies_page,
 };
 pub use derived::DerivedData;
-pub use edits::{edit, settle_edit, version_count, versions, versions_id};
+pub use edits::{edit, settle_edit, version_count, versions, versions_scope};
 pub use indexes::{settle_indexes, settle_privacy};
-pub use likes::{like, likers, likers_id, purge_likes, purge_likes_of_statuses, settle_like};
+pub use likes::{like, likers, likers_scope, purge_likes, purge_likes_of_statuses, settle_like};
 pub use marks::{ChangedMark, purge_marks, purge_marks_of_statuses, settle_mark};
 pub use pins::{pin, pinned, unpin};
-pub use profile::{ProfileChoice, ProfileEntry, last_posted_at, newest, profile, profile_id};
-pub use quotes::{quote_target, quoted, quotes as quotes_page, quotes_id};
+pub use profile::{ProfileChoice, ProfileEntry, last_posted_at, newest, profile, profile_scope};
+pub use quotes::{quote_target, quoted, quotes as quotes_page, quotes_scope};
 pub use replies::{
     can_reply, enqueue_replies_to_deleted, remove_from_conversations, replies_to_a_source, reply_of, reply_target,
     set_reply_policy, settle_conversation_entry, settle_replies_to_deleted, settle_reply,
 };
-pub use reposts::{current_reposts, keep_visible_reposts, repost, reposters, reposters_id, undo_repost};
+pub use reposts::{current_reposts, keep_visible_reposts, repost, reposters, reposters_scope, undo_repost};
 
 use super::model::{Mark, ProfilePart, Status, StatusDraft};
 use super::store::{self, AddToProfileResult, DeleteStatusResult, DeletedStatus, StatusBulkCommands};
@@ -182,7 +182,7 @@ async fn write(
         last_edit: None,
     };
     let (lease, names) = NewNames::begin(app, replies::task(&status), &status, accounts).await?;
-    let parent = match replies::join(app, &status).await {
+    let parent = match replies::add_to_conversation(app, &status).await {
         Ok(parent) => parent,
         Err(refusal) => {
             lease.on_refusal(app, &refusal);

@@ -81,7 +81,7 @@ impl ChatStream {
 
     fn outgoing(&self, kind: OutgoingEventKind, envelope_id: Option<u64>) -> OutgoingEvent {
         OutgoingEvent {
-            cursor: self.resume_point.encode(&self.cursors, chats::events_id(self.interest.viewer())),
+            cursor: self.resume_point.encode(&self.cursors, chats::events_scope(self.interest.viewer())),
             kind,
             author: None,
             names: Vec::new(),

@@ -4,7 +4,7 @@ use super::model::BoundingBox;
 use std::collections::BTreeSet;
 
 /// The sides of the cells of each grid, in degrees. A box uses the finest grid in which it has few cells.
-const CELLS: [f64; 4] = [0.5, 5.0, 45.0, 360.0];
+const CELL_DEGREES: [f64; 4] = [0.5, 5.0, 45.0, 360.0];
 /// Maximum number of cells of a box.
 const MAX_CELLS: usize = 64;
 
@@ -13,13 +13,13 @@ fn cell(degrees: f64, side: f64) -> i32 {
 }
 
 /// A cell of a grid as a term. Rows and columns are at most 360 away from 0.
-const fn term_of(grid: usize, row: i32, column: i32) -> u64 {
+const fn cell_term(grid: usize, row: i32, column: i32) -> u64 {
     ((grid as u64) << 32) | (((row + 0x4000) as u64) << 16) | (column + 0x4000) as u64
 }
 
 /// The terms of the cells that contain a location (latitude, longitude), one for each grid.
 pub(super) fn cells_at((latitude, longitude): (f64, f64)) -> impl Iterator<Item = u64> {
-    CELLS.into_iter().enumerate().map(move |(grid, side)| term_of(grid, cell(latitude, side), cell(longitude, side)))
+    CELL_DEGREES.into_iter().enumerate().map(move |(grid, side)| cell_term(grid, cell(latitude, side), cell(longitude, side)))
 }
 
 /// The terms of the cells of a box, in the finest grid where they are few.
@@ -35,10 +35,10 @@ pub(super) fn cells_of(area: &BoundingBox) -> BTreeSet<u64> {
         let wide: i64 = parts.iter().map(|(west, east)| i64::from(cell(*east, side) - cell(*west, side) + 1)).sum();
         wide * i64::from(cell(north, side) - cell(south, side) + 1)
     };
-    let grid = CELLS.iter().position(|side| count(*side) <= MAX_CELLS as i64).unwrap_or(CELLS.len() - 1);
-    let side = CELLS[grid];
+    let grid = CELL_DEGREES.iter().position(|side| count(*side) <= MAX_CELLS as i64).unwrap_or(CELL_DEGREES.len() - 1);
+    let side = CELL_DEGREES[grid];
     let columns = parts.into_iter().flat_map(|(west, east)| cell(west, side)..=cell(east, side));
-    columns.flat_map(|column| (cell(south, side)..=cell(north, side)).map(move |row| term_of(grid, row, column))).collect()
+    columns.flat_map(|column| (cell(south, side)..=cell(north, side)).map(move |row| cell_term(grid, row, column))).collect()
 }
 
 #[cfg(test)]

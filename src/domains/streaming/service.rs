@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::base::audience::ChosenAudience;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, TagId, UserListId};
-use crate::base::page::ListId;
+use crate::base::page::CursorScope;
 use crate::base::request::{Loaders, Request};
 use crate::domains::chats::service as chats;
 use crate::domains::comments::CommentEventKind;
@@ -45,7 +45,7 @@ pub use credential_end::wait_for_credential_end;
 /// `UNAUTHENTICATED`; `BAD_USER_INPUT` for a cursor that is forged or of another stream.
 pub async fn home(request: Request, after: Option<&str>) -> Result<SubscriptionStream, Error> {
     let owner = request.viewer()?.user;
-    feed(request, Feed::Home(owner), timelines::home_id(owner), after).await
+    feed(request, Feed::Home(owner), timelines::home_scope(owner), after).await
 }
 
 /// Opens the events of the timeline of one of the viewer's lists.
@@ -59,7 +59,7 @@ pub async fn list(request: Request, list: &str, after: Option<&str>) -> Result<S
     if !lists::is_owned_by(&request.app, owner, id).await? {
         return Err(unknown());
     }
-    feed(request, Feed::List(id), timelines::list_id(id), after).await
+    feed(request, Feed::List(id), timelines::list_scope(id), after).await
 }
 
 /// Opens the events of the public stream that match a filter. Needs no session.
@@ -90,8 +90,8 @@ pub async fn tag(request: Request, name: &str, after: Option<&str>) -> Result<Su
     let term_hasher = events::term_hasher(&request.app).await?;
     let filter = Filter::Name(term_hasher.tag(&name), None);
     let interest = request.app.extension::<Hub>().interest(Subject::for_client(request.viewer_id(), request.address), filter);
-    let list = IndexTimeline::Tag(TagId::of_name(name)).list();
-    open(request, term_hasher, Interest::Tag(interest), list, after).await
+    let scope = IndexTimeline::Tag(TagId::of_name(name)).cursor_scope();
+    open(request, term_hasher, Interest::Tag(interest), scope, after).await
 }
 
 /// Opens the events of statuses of other accounts that mention the viewer, by the current or an earlier login.
@@ -103,7 +103,7 @@ pub async fn mentions(request: Request, after: Option<&str>) -> Result<Subscript
     let term_hasher = events::term_hasher(&request.app).await?;
     let filter = Filter::Name(term_hasher.mentioned_account(viewer), Some(term_hasher.author(viewer)));
     let interest = request.app.extension::<Hub>().interest(Some(Subject::Account(viewer)), filter);
-    open(request, term_hasher, Interest::Mentions(interest), IndexTimeline::Mentions(viewer).list(), after).await
+    open(request, term_hasher, Interest::Mentions(interest), IndexTimeline::Mentions(viewer).cursor_scope(), after).await
 }
 
 /// The current end of the public stream, as a cursor: a subscription that starts there receives every later event. One round trip.
@@ -115,20 +115,20 @@ pub async fn public_cursor(app: &App) -> Result<String, Error> {
     Ok(ResumePoint::new(position, Vec::new()).encode(&cursors, PUBLIC))
 }
 
-/// The id of the list that cursors of the public stream belong to.
-const PUBLIC: ListId = ListId { kind: b's', owner: 0 };
+/// The scope of the cursors of the public stream.
+const PUBLIC: CursorScope = CursorScope { kind: b's', owner: 0 };
 
-async fn feed(request: Request, feed: Feed, list: ListId, after: Option<&str>) -> Result<SubscriptionStream, Error> {
+async fn feed(request: Request, feed: Feed, scope: CursorScope, after: Option<&str>) -> Result<SubscriptionStream, Error> {
     let (term_hasher, owner) = (events::term_hasher(&request.app).await?, request.viewer()?.user);
     let sources = request.app.extension::<Hub>().sources(&request.app, term_hasher, feed, owner).await?;
-    open(request, term_hasher, Interest::Feed(sources), list, after).await
+    open(request, term_hasher, Interest::Feed(sources), scope, after).await
 }
 
 async fn open(
     request: Request,
     term_hasher: TermHasher,
     interest: Interest,
-    list: ListId,
+    scope: CursorScope,
     after: Option<&str>,
 ) -> Result<SubscriptionStream, Error> {
     let app = request.app.clone();
@@ -141,7 +141,7 @@ async fn open(
     let resume_point = match after {
         None => ResumePoint::new(events::position(&app).await?, Vec::new()),
         Some(after) => {
-            let resume_point = ResumePoint::decode(&cursors, list, after, events::shard_count(&app));
+            let resume_point = ResumePoint::decode(&cursors, scope, after, events::shard_count(&app));
             let resume_point =
                 resume_point.ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?;
             // The cursor of every event contains the remaining ids of the resume point.
@@ -155,7 +155,7 @@ async fn open(
         cursors,
         interest,
         hidden,
-        list,
+        scope,
         resume_point,
         subscription: None,
         pending: VecDeque::new(),
@@ -199,7 +199,7 @@ pub async fn chats(request: Request, after: Option<&str>) -> Result<Subscription
     let (hub, term_hasher, cursors) = (app.extension::<Hub>(), events::term_hasher(&app).await?, app.cursors().await?);
     let resume_point = match after {
         None => ChatResumePoint::new(events::position(&app).await?, &[]),
-        Some(after) => ChatResumePoint::decode(&cursors, chats::events_id(viewer), after, events::shard_count(&app))
+        Some(after) => ChatResumePoint::decode(&cursors, chats::events_scope(viewer), after, events::shard_count(&app))
             .ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?,
     };
     let interest = hub.chat_interest(&app, term_hasher, viewer);

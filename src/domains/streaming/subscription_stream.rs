@@ -15,7 +15,7 @@ use super::thread_viewer::ThreadViewer;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::StatusId;
-use crate::base::page::{Cursors, ListId};
+use crate::base::page::{CursorScope, Cursors};
 use crate::base::viewer::Viewer;
 use crate::domains::statuses::service as statuses;
 use crate::platform::events::{Event, EventKind, LogPosition, RepostDetails, ResumePoint, TermHasher};
@@ -95,7 +95,7 @@ pub struct StatusStream {
     pub(super) interest: Interest,
     /// The authors that are hidden from the viewer; `None` without a session.
     pub(super) hidden: Option<Arc<HiddenAuthors>>,
-    pub(super) list: ListId,
+    pub(super) scope: CursorScope,
     /// The position in the log, and the statuses that the client has been shown already.
     pub(super) resume_point: ResumePoint,
     pub(super) subscription: Option<HubSubscription>,
@@ -106,7 +106,7 @@ pub struct StatusStream {
 }
 
 /// The number of changes in `sent_via`.
-const SENT_VIA: usize = 64;
+const MAX_SENT_VIA: usize = 64;
 
 impl EventSource for StatusStream {
     type Event = Event;
@@ -168,7 +168,7 @@ impl EventSource for StatusStream {
 
 impl StatusStream {
     fn outgoing(&self, kind: OutgoingEventKind, envelope: Option<&StatusEnvelope>) -> OutgoingEvent {
-        let cursor = self.resume_point.encode(&self.cursors, self.list);
+        let cursor = self.resume_point.encode(&self.cursors, self.scope);
         let requires_public = self.interest.is_public();
         OutgoingEvent {
             cursor,
@@ -242,7 +242,7 @@ impl StatusStream {
         if self.sent_via.contains(&change) {
             return false;
         }
-        self.sent_via.truncate(SENT_VIA - 1);
+        self.sent_via.truncate(MAX_SENT_VIA - 1);
         self.sent_via.push_front(change);
         true
     }

@@ -2,7 +2,7 @@
 
 use super::service::{self, FeedEntry, IndexTimeline, Repost};
 use crate::base::ids::{self, GlobalId, StatusId, UserId};
-use crate::base::page::{ListId, PageArgs};
+use crate::base::page::{CursorScope, PageArgs};
 use crate::base::request::Request;
 use crate::domains::ads::Promotion;
 use crate::domains::statuses::service::{ProfileChoice, ProfileEntry};
@@ -48,15 +48,15 @@ impl Timeline {
             Self::List(list) => Feed::List(*list),
             Self::Index { timeline, .. } => {
                 let (position, resume_point) = service::indexed_head(&request.app, &request.loaders(), timeline).await?;
-                return Ok(cursors.encode(self.list(), position) + &resume_point.encode(&cursors, self.list()));
+                return Ok(cursors.encode(self.cursor_scope(), position) + &resume_point.encode(&cursors, self.cursor_scope()));
             }
             Self::Profile(author, choice) => {
                 let newest = statuses::service::newest(&request.app, &request.loaders(), *author, *choice).await?;
-                return Ok(cursors.encode(self.list(), newest.unwrap_or_default()));
+                return Ok(cursors.encode(self.cursor_scope(), newest.unwrap_or_default()));
             }
         };
         let (position, resume_point) = service::head(&request.app, &request.loaders(), feed).await?;
-        Ok(cursors.encode(self.list(), position) + &resume_point.encode(&cursors, self.list()))
+        Ok(cursors.encode(self.cursor_scope(), position) + &resume_point.encode(&cursors, self.cursor_scope()))
     }
 
     /// Entries of the timeline, newest first. A page has fewer entries than requested only at the end of the timeline, or if 10,000 entries in a row are
@@ -109,19 +109,19 @@ impl Timeline {
         }
     }
 
-    fn list(&self) -> ListId {
+    fn cursor_scope(&self) -> CursorScope {
         match self {
-            Self::Home(owner) => service::home_id(*owner),
-            Self::Profile(author, choice) => statuses::service::profile_id(*author, *choice),
-            Self::List(list) => service::list_id(*list),
-            Self::Index { timeline, .. } => timeline.list(),
+            Self::Home(owner) => service::home_scope(*owner),
+            Self::Profile(author, choice) => statuses::service::profile_scope(*author, *choice),
+            Self::List(list) => service::list_scope(*list),
+            Self::Index { timeline, .. } => timeline.cursor_scope(),
         }
     }
 
     async fn connection(&self, request: &Request, args: PageArgs) -> Result<Connection<TimelineEntries>> {
-        let (list, loaders) = (self.list(), request.loaders());
+        let (scope, loaders) = (self.cursor_scope(), request.loaders());
         let plain = |position, FeedEntry { seen, repost }: FeedEntry| {
-            (TimelineEntry { list, position, seen, promotion: None, repost }, EmptyFields)
+            (TimelineEntry { scope, position, seen, promotion: None, repost }, EmptyFields)
         };
         let page = match self {
             Self::Home(owner) => service::home(&request.app, &loaders, *owner, &args).await?,
@@ -129,28 +129,28 @@ impl Timeline {
             Self::Index { timeline, has_cursor } => {
                 let page = service::indexed(&request.app, &loaders, timeline, &args, *has_cursor).await?;
                 let entry = |position, seen| plain(position, FeedEntry { seen, repost: None });
-                return Connection::from_page(request, page, list, EmptyFields, entry).await;
+                return Connection::from_page(request, page, scope, EmptyFields, entry).await;
             }
             Self::Profile(author, choice) => {
                 let page = statuses::service::profile(&request.app, &loaders, *author, *choice, &args).await?;
                 let entry = |position, ProfileEntry { seen, repost }: ProfileEntry| {
                     let repost = repost.map(|id| Repost { id, reposter: *author });
-                    (TimelineEntry { list, position, seen, promotion: None, repost }, EmptyFields)
+                    (TimelineEntry { scope, position, seen, promotion: None, repost }, EmptyFields)
                 };
-                return Connection::from_page(request, page, list, EmptyFields, entry).await;
+                return Connection::from_page(request, page, scope, EmptyFields, entry).await;
             }
         };
-        Connection::from_page(request, page, list, EmptyFields, plain).await
+        Connection::from_page(request, page, scope, EmptyFields, plain).await
     }
 
     /// A page of a home, with promoted entries.
     async fn promoted(&self, request: &Request, owner: UserId, args: PageArgs) -> Result<Connection<TimelineEntries>> {
         let (page, entries) = service::promoted_home(&request.app, &request.loaders(), owner, &args).await?;
-        let (cursors, list) = (request.app.cursors().await?, self.list());
+        let (cursors, scope) = (request.app.cursors().await?, self.cursor_scope());
         let edge = |it: service::HomeEntry| Edge {
-            cursor: service::encode_promoted_cursor(&cursors, list, it.position, it.distance),
+            cursor: service::encode_promoted_cursor(&cursors, scope, it.position, it.distance),
             node: TimelineEntry {
-                list,
+                scope,
                 position: it.position,
                 promotion: it.promoted.as_ref().map(Promotion::from),
                 seen: it.status,
@@ -159,7 +159,7 @@ impl Timeline {
             fields: EmptyFields,
         };
         let connection = Connection::new(entries.into_iter().map(edge).collect(), page.has_next, page.has_previous, EmptyFields);
-        Ok(connection.ending_at([page.start, page.end], |position| cursors.encode(list, position)))
+        Ok(connection.ending_at([page.start, page.end], |position| cursors.encode(scope, position)))
     }
 }
 
@@ -175,7 +175,7 @@ impl ConnectionKind for TimelineEntries {
 }
 
 struct TimelineEntry {
-    list: ListId,
+    scope: CursorScope,
     position: u64,
     seen: ViewedStatus,
     promotion: Option<Promotion>,
@@ -194,9 +194,9 @@ impl TimelineEntry {
 
 object! {
     /// An entry of a timeline: a status, or a repost of one.
-    "TimelineEntry": TimelineEntry { list, position, seen, promotion, repost } {
+    "TimelineEntry": TimelineEntry { scope, position, seen, promotion, repost } {
         /// Id of this entry, unique in all timelines. `node` does not accept it.
-        "id" id: GlobalId = entry_id(*list, *position, promotion.is_some());
+        "id" id: GlobalId = entry_id(*scope, *position, promotion.is_some());
 
         /// The status.
         "status" status: StatusObject = StatusObject(seen.clone());
@@ -220,8 +220,8 @@ object! {
 }
 
 /// The id of an entry. A promoted entry has the position of the entry before it, and a kind of its own.
-fn entry_id(list: ListId, position: u64, is_promoted: bool) -> GlobalId {
-    ids::encode_entry(if is_promoted { PROMOTED } else { list.kind }, list.owner, position)
+fn entry_id(scope: CursorScope, position: u64, is_promoted: bool) -> GlobalId {
+    ids::encode_entry(if is_promoted { PROMOTED } else { scope.kind }, scope.owner, position)
 }
 
 /// Queries of timelines.

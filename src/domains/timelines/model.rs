@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) const CEILING: u64 = source::MAX + 1;
 
 /// Maximum number of entries that a feed can have with the largest configurable window.
-pub(super) const LARGEST_FEED: usize = max_entries(10_000);
+pub(super) const MAX_FEED_ENTRIES: usize = max_entries(10_000);
 
 /// Whether a feed keeps entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -48,7 +48,7 @@ impl AttemptTarget {
 
     /// A mail address, whether or not an account has it: a refusal does not reveal that.
     pub(super) fn email(address: &EmailDigest, account: Option<UserId>) -> Self {
-        Self::with_names(Subject::login_by(address), account)
+        Self::with_names(Subject::email_as_login(address), account)
     }
 
     /// The account of a session.
@@ -57,7 +57,7 @@ impl AttemptTarget {
     }
 
     fn with_names(identifier: Subject, account: Option<UserId>) -> Self {
-        Self { identifier, all_names: Some(account.map_or_else(|| identifier.stand_in(), Subject::names_of)) }
+        Self { identifier, all_names: Some(account.map_or_else(|| identifier.names_of_no_account(), Subject::names_of)) }
     }
 }
 
@@ -86,7 +86,7 @@ impl Attempt {
             charge(app, &charged).await?;
             return Ok(Self { charged, is_exhausted: false, _running: Some(running) });
         }
-        charged.push((Limit::LogIns, target.identifier.tried_from(from)));
+        charged.push((Limit::LogIns, target.identifier.with_network(from)));
         charged.extend(from.map(|from| (Limit::LogInsFromAddress, Subject::address(from))));
         charge(app, &charged).await?;
         let shared = (Limit::LogInsOfAccount, target.identifier);
@@ -97,7 +97,7 @@ impl Attempt {
         charged.push(shared);
         let mut is_exhausted = false;
         if let Some(names) = target.all_names {
-            let all = [(Limit::LogIns, names.tried_from(from)), (Limit::LogInsOfAccount, names)];
+            let all = [(Limit::LogIns, names.with_network(from)), (Limit::LogInsOfAccount, names)];
             match charge(app, &all).await {
                 Ok(()) => charged.extend(all),
                 Err(Error::RateLimited { .. }) => is_exhausted = true,

@@ -266,7 +266,7 @@ impl UserObject {
         let request = request(ctx)?;
         let page = relations::service::follows(&request.app, &request.loaders(), self.0.id, side, &args).await?;
         let total = if side == Direction::Followers { self.0.followers } else { self.0.following };
-        let (list, total) = (graph::service::list_id(self.0.id, side), TotalCount::Loaded(total));
+        let (list, total) = (graph::service::list_scope(self.0.id, side), TotalCount::Loaded(total));
         let follow = |position, user| (Self(user), FollowedAt::from_position(position));
         Connection::from_page(request, page, list, total, follow).await
     }

@@ -39,9 +39,9 @@ fn compare(password: &str, hash: Option<&str>) -> Result<(bool, u64), Error> {
     let parsed = PasswordHash::new(hash.unwrap_or(dummy)).map_err(Error::corrupt)?;
     let is_right = hasher().verify_password(password.as_bytes(), &parsed).is_ok() && hash.is_some();
     let mut work = Params::try_from(&parsed).map_or(0, |used| work_of(&used));
-    if let Some(rest) = rest_of_work(work) {
+    if let Some(rest) = params_for_missing_work(work) {
         work += work_of(&rest);
-        spend(password, rest)?;
+        compute_dummy_hash(password, rest)?;
     }
     Ok((is_right, work))
 }
@@ -52,14 +52,14 @@ fn work_of(params: &Params) -> u64 {
 }
 
 /// The parameters of a hash whose work, added to the work `used`, is that of today's parameters; `None` if the missing work is too little for a hash.
-fn rest_of_work(used: u64) -> Option<Params> {
+fn params_for_missing_work(used: u64) -> Option<Params> {
     let current = hasher();
     let (rest, passes) = (work_of(current.params()).checked_sub(used)?, current.params().t_cost());
     Params::new(u32::try_from(rest / u64::from(passes)).ok()?, passes, 1, None).ok()
 }
 
 /// Spends the work of a hash with these parameters.
-fn spend(password: &str, params: Params) -> Result<(), Error> {
+fn compute_dummy_hash(password: &str, params: Params) -> Result<(), Error> {
     let mut unused = [0_u8; Params::DEFAULT_OUTPUT_LEN];
     let hasher = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
     let result = hasher.hash_password_into(password.as_bytes(), b"it is not stored", &mut unused);
@@ -132,6 +132,10 @@ mod tests {
         let (is_right, dearer) = compare("wrong", Some(&hash_with(20 * 1024, 2))).expect("a comparison");
         assert!(!is_right && dearer == 2 * 20 * 1024, "{dearer}");
         // One KiB is too little for a hash.
-        assert!(rest_of_work(work - 1).is_none() && rest_of_work(work).is_none() && rest_of_work(work + 1).is_none());
+        assert!(
+            params_for_missing_work(work - 1).is_none()
+                && params_for_missing_work(work).is_none()
+                && params_for_missing_work(work + 1).is_none()
+        );
     }
 }

@@ -31,8 +31,8 @@ pub use emails::{
     settle_email_claim,
 };
 pub use logins::{
-    accounts_by_login, change_login, claim_login, delete, discard, find_by_logins, find_id_by_login, login_holders, settle_claim,
-    settle_login, settle_login_change,
+    accounts_by_login, change_login, claim_login, delete, delete_unclaimed, find_by_logins, find_id_by_login, login_holders,
+    reconcile_logins, settle_login_change, withdraw_claim,
 };
 pub use mail::{deliver, request_password_reset, settle_reset_request};
 pub use notices::{Notice, begin_notice};
@@ -58,7 +58,7 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
         return Err(refused.into());
     }
     let created = create(app, registration, email).await;
-    if matches!(created, Err(Refusal::User(_) | Refusal::Fatal(Error::Overloaded))) {
+    if matches!(created, Err(Refusal::User(_) | Refusal::Error(Error::Overloaded))) {
         refund(app, &links).await;
     }
     created
@@ -72,7 +72,7 @@ async fn create(app: &App, registration: Registration, email: Option<EmailAddres
     // A claim whose process dies before it writes the account is released by a worker.
     let lease = journal::begin(app, Task::account(id, registration.login.clone())).await?;
     if let Err(refusal) = logins::claim_new(app, &registration.login, id).await {
-        if matches!(refusal, Refusal::User(_) | Refusal::Fatal(Error::StorageFull)) {
+        if matches!(refusal, Refusal::User(_) | Refusal::Error(Error::StorageFull)) {
             lease.ack(app);
         }
         return Err(refusal);

@@ -2,7 +2,7 @@
 
 use super::model::{Event, EventId, LogPosition};
 use crate::base::ids::ChatMessageId;
-use crate::base::page::{Cursors, ListId};
+use crate::base::page::{CursorScope, Cursors};
 use serde::{Deserialize, Serialize};
 
 /// A point from which the events of an account's chats resume.
@@ -52,14 +52,14 @@ impl ChatResumePoint {
         found.map(|at| self.shown.swap_remove(at)).is_some()
     }
 
-    /// The cursor, which is valid for this list only.
-    pub fn encode(&self, cursors: &Cursors, list: ListId) -> String {
-        cursors.sign(list, &postcard::to_allocvec(self).unwrap_or_default())
+    /// The cursor, which is valid for this scope only.
+    pub fn encode(&self, cursors: &Cursors, scope: CursorScope) -> String {
+        cursors.sign(scope, &postcard::to_allocvec(self).unwrap_or_default())
     }
 
-    /// Parses a cursor; `None` if it is forged or of another list. A cursor for another number of shards gives a position whose next events are expired.
-    pub fn decode(cursors: &Cursors, list: ListId, cursor: &str, shards: usize) -> Option<Self> {
-        let mut point: Self = postcard::from_bytes(&cursors.verify(list, cursor)?).ok()?;
+    /// Parses a cursor; `None` if it is forged or of another scope. A cursor for another number of shards gives a position whose next events are expired.
+    pub fn decode(cursors: &Cursors, scope: CursorScope, cursor: &str, shards: usize) -> Option<Self> {
+        let mut point: Self = postcard::from_bytes(&cursors.verify(scope, cursor)?).ok()?;
         if point.position.0.len() != shards {
             point = Self::new(LogPosition(vec![EventId { at: 0, number: 1 }; shards]), &[]);
         }
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::base::ids::{ChatId, StatusId};
 
-    const LIST: ListId = ListId { kind: b'L', owner: 7 };
+    const SCOPE: CursorScope = CursorScope { kind: b'L', owner: 7 };
 
     #[test]
     fn a_resume_point_survives_the_round_trip_and_forged_cursors_are_refused() {
@@ -83,18 +83,18 @@ mod tests {
         let id = |sequence| ChatMessageId { chat: ChatId(279_576_576_000_000), sequence };
         let mut point = ChatResumePoint::new(position.clone(), &[id(5), id(6)]);
         point.advance_to_row(3, EventId { at: 9, number: 1 }, 40);
-        let cursor = point.encode(&cursors, LIST);
-        assert_eq!(ChatResumePoint::decode(&cursors, LIST, &cursor, 8), Some(point.clone()));
-        assert_eq!(ChatResumePoint::decode(&cursors, ListId { owner: 8, ..LIST }, &cursor, 8), None);
-        assert_eq!(ChatResumePoint::decode(&Cursors::new([4; 16]), LIST, &cursor, 8), None);
+        let cursor = point.encode(&cursors, SCOPE);
+        assert_eq!(ChatResumePoint::decode(&cursors, SCOPE, &cursor, 8), Some(point.clone()));
+        assert_eq!(ChatResumePoint::decode(&cursors, CursorScope { owner: 8, ..SCOPE }, &cursor, 8), None);
+        assert_eq!(ChatResumePoint::decode(&Cursors::new([4; 16]), SCOPE, &cursor, 8), None);
         for broken in ["", ".", "x", &cursor[1..]] {
-            assert_eq!(ChatResumePoint::decode(&cursors, LIST, broken, 8), None, "{broken}");
+            assert_eq!(ChatResumePoint::decode(&cursors, SCOPE, broken, 8), None, "{broken}");
         }
-        let elsewhere = ChatResumePoint::decode(&cursors, LIST, &cursor, 1).expect("a point");
+        let elsewhere = ChatResumePoint::decode(&cursors, SCOPE, &cursor, 1).expect("a point");
         assert_eq!(elsewhere, ChatResumePoint::new(LogPosition(vec![EventId { at: 0, number: 1 }]), &[]));
         let shown: Vec<ChatMessageId> = (0..100).map(|number| id(u64::from(u32::MAX) + number)).collect();
-        let longest = ChatResumePoint::new(position, &shown).encode(&cursors, LIST);
-        assert!(ChatResumePoint::decode(&cursors, LIST, &longest, 8).is_some(), "{} bytes", longest.len());
+        let longest = ChatResumePoint::new(position, &shown).encode(&cursors, SCOPE);
+        assert!(ChatResumePoint::decode(&cursors, SCOPE, &longest, 8).is_some(), "{} bytes", longest.len());
     }
 
     /// An event of the first shard.

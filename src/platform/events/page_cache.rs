@@ -14,7 +14,7 @@ const CAPACITY: u64 = 8 << 20;
 /// The typical size of a page in bytes.
 const TYPICAL_BYTES: u64 = 64 << 10;
 /// The average number of anchors in a full page.
-const ANCHORS: u64 = 4;
+const ANCHORS_PER_PAGE: u64 = 4;
 
 /// A page: its shard, the event before it, and its maximum number of events.
 type PageKey = (usize, EventId, usize);
@@ -71,7 +71,7 @@ impl PageCache {
 }
 
 fn is_anchor(id: EventId, limit: usize) -> bool {
-    mix(id.at.wrapping_add(mix(id.number))).is_multiple_of((limit as u64 / ANCHORS).max(1))
+    mix(id.at.wrapping_add(mix(id.number))).is_multiple_of((limit as u64 / ANCHORS_PER_PAGE).max(1))
 }
 
 /// The finalizer of SplitMix64. Anchors at regular distances would never be shared by replays that begin between them.

@@ -1,7 +1,7 @@
 //! Resume points: a position in the event log and its cursor.
 
 use super::model::{EventId, LogPosition};
-use crate::base::page::{Cursors, ListId};
+use crate::base::page::{CursorScope, Cursors};
 
 /// A point from which a subscription resumes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,18 +35,18 @@ impl ResumePoint {
         found.map(|at| self.shown.remove(at)).is_ok()
     }
 
-    /// The cursor, which is valid for this list only.
-    pub fn encode(&self, cursors: &Cursors, list: ListId) -> String {
+    /// The cursor, which is valid for this scope only.
+    pub fn encode(&self, cursors: &Cursors, scope: CursorScope) -> String {
         // Ids are stored as differences, which are small.
         let steps = self.shown.iter().scan(0, |before, id| Some(id - std::mem::replace(before, *id))).collect::<Vec<u64>>();
-        format!(".{}", cursors.sign(list, &postcard::to_allocvec(&(&self.position, steps)).unwrap_or_default()))
+        format!(".{}", cursors.sign(scope, &postcard::to_allocvec(&(&self.position, steps)).unwrap_or_default()))
     }
 
     /// Parses a cursor: of an event, or of a page, which contains a resume point beside its own position. `None` if the cursor is forged, of
-    /// another list, or without a resume point. A cursor for another number of shards gives a position whose next events are expired.
-    pub fn decode(cursors: &Cursors, list: ListId, cursor: &str, shards: usize) -> Option<Self> {
+    /// another scope, or without a resume point. A cursor for another number of shards gives a position whose next events are expired.
+    pub fn decode(cursors: &Cursors, scope: CursorScope, cursor: &str, shards: usize) -> Option<Self> {
         let (_, signed) = cursor.split_once('.')?;
-        let (mut position, steps): (LogPosition, Vec<u64>) = postcard::from_bytes(&cursors.verify(list, signed)?).ok()?;
+        let (mut position, steps): (LogPosition, Vec<u64>) = postcard::from_bytes(&cursors.verify(scope, signed)?).ok()?;
         if position.0.len() != shards {
             position = LogPosition(vec![EventId { at: 0, number: 1 }; shards]);
         }
@@ -64,7 +64,7 @@ mod tests {
     use crate::base::clock::DAY;
     use crate::base::ids::source;
 
-    const LIST: ListId = ListId { kind: b'h', owner: 7 };
+    const SCOPE: CursorScope = CursorScope { kind: b'h', owner: 7 };
 
     fn cursors() -> Cursors {
         Cursors::new([3; 16])
@@ -76,16 +76,16 @@ mod tests {
         let resume_point = ResumePoint::new(LogPosition(vec![EventId { at: 1_772_323_200_123, number: 4 }; 8]), ids.collect());
         assert_eq!(resume_point.shown.len(), ResumePoint::SHOWN);
         assert_eq!(resume_point.shown.last(), Some(&279_576_576_000_499), "the newest");
-        let cursor = resume_point.encode(&cursors(), LIST);
+        let cursor = resume_point.encode(&cursors(), SCOPE);
         assert!(cursor.len() < 1_000, "{}", cursor.len());
-        assert_eq!(ResumePoint::decode(&cursors(), LIST, &cursor, 8), Some(resume_point.clone()));
-        assert_eq!(ResumePoint::decode(&cursors(), LIST, &format!("AAAA{cursor}"), 8), Some(resume_point));
-        assert_eq!(ResumePoint::decode(&cursors(), ListId { owner: 8, ..LIST }, &cursor, 8), None);
-        assert_eq!(ResumePoint::decode(&Cursors::new([4; 16]), LIST, &cursor, 8), None);
+        assert_eq!(ResumePoint::decode(&cursors(), SCOPE, &cursor, 8), Some(resume_point.clone()));
+        assert_eq!(ResumePoint::decode(&cursors(), SCOPE, &format!("AAAA{cursor}"), 8), Some(resume_point));
+        assert_eq!(ResumePoint::decode(&cursors(), CursorScope { owner: 8, ..SCOPE }, &cursor, 8), None);
+        assert_eq!(ResumePoint::decode(&Cursors::new([4; 16]), SCOPE, &cursor, 8), None);
         for broken in ["", ".", "x", &cursor[..cursor.len() - 1], &cursor[1..]] {
-            assert_eq!(ResumePoint::decode(&cursors(), LIST, broken, 8), None, "{broken}");
+            assert_eq!(ResumePoint::decode(&cursors(), SCOPE, broken, 8), None, "{broken}");
         }
-        let elsewhere = ResumePoint::decode(&cursors(), LIST, &cursor, 1).expect("a resume point");
+        let elsewhere = ResumePoint::decode(&cursors(), SCOPE, &cursor, 1).expect("a resume point");
         assert_eq!(elsewhere.position, LogPosition(vec![EventId { at: 0, number: 1 }]));
     }
 
@@ -95,7 +95,7 @@ mod tests {
         // The largest differences: evenly distributed over a week.
         let ids = (0..500).map(|number| source::compose(now - 7 * DAY + number * 7 * DAY / 500, 63, 63));
         let resume_point = ResumePoint::new(LogPosition(vec![EventId { at: now, number: u64::MAX }; 8]), ids.collect());
-        let cursor = resume_point.encode(&cursors(), LIST);
-        assert_eq!(ResumePoint::decode(&cursors(), LIST, &cursor, 8), Some(resume_point));
+        let cursor = resume_point.encode(&cursors(), SCOPE);
+        assert_eq!(ResumePoint::decode(&cursors(), SCOPE, &cursor, 8), Some(resume_point));
     }
 }

@@ -271,11 +271,11 @@ pub async fn position(app: &App) -> Result<LogPosition, Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn resume_point(app: &App, position: LogPosition, shown: &[StatusId]) -> Result<ResumePoint, Error> {
-    let since = app.now().saturating_sub(app.config().events_age.saturating_add(SKEW));
+    let since = app.now().saturating_sub(app.config().events_age.saturating_add(MAX_CLOCK_SKEW));
     let mut shown: Vec<u64> = shown.iter().filter(|id| id.time() >= since).map(|id| id.0).collect();
     shown.sort_unstable();
     shown.dedup();
-    if shown.len() > LISTED {
+    if shown.len() > MAX_LISTED_STATUSES {
         shown = store::not_yet_published(app.db(), &position, &shown).await?;
     }
     Ok(ResumePoint::new(position, shown))
@@ -297,9 +297,9 @@ pub async fn compact(app: &App, resume_point: ResumePoint) -> ResumePoint {
 }
 
 /// Maximum number of statuses that a cursor lists without checking whether they were published.
-const LISTED: usize = 250;
+const MAX_LISTED_STATUSES: usize = 250;
 /// The largest clock skew between processes.
-const SKEW: Millis = 60_000;
+const MAX_CLOCK_SKEW: Millis = 60_000;
 
 /// Reads the log after a position: for each shard up to `limit` events, sometimes fewer although more follow; none at the end of the log. One round
 /// trip for the shards that are not cached.

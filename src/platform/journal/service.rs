@@ -134,7 +134,7 @@ impl EntryLease {
     /// Acknowledges the entry after a refused commit. After an error of the storage a worker settles the entry later: the commit may have several
     /// steps, and the error may be of a later one than the first.
     pub fn on_refusal(self, app: &App, refusal: &Refusal) {
-        if !matches!(refusal, Refusal::Fatal(error) if is_storage_error(error)) {
+        if !matches!(refusal, Refusal::Error(error) if is_storage_error(error)) {
             self.ack(app);
         }
     }

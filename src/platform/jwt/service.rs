@@ -21,7 +21,7 @@ pub const REFRESH: Duration = Duration::from_secs(600);
 /// The least time between two fetches for unknown `kid`s.
 const LOOKUP_INTERVAL: Millis = MINUTE;
 /// Maximum number of requests that wait for such a fetch: invalid tokens must not occupy the server.
-const WAITERS: usize = 32;
+const MAX_WAITING_REQUESTS: usize = 32;
 
 /// The state of JWTs in a process.
 #[derive(Clone, Default)]
@@ -46,7 +46,7 @@ impl Default for JwtState {
             fetching: Mutex::default(),
             fetches: AtomicU64::new(0),
             last_lookup: AtomicU64::new(0),
-            waiters: Semaphore::new(WAITERS),
+            waiters: Semaphore::new(MAX_WAITING_REQUESTS),
             verified: TokenCache::default(),
         }
     }
@@ -78,7 +78,7 @@ impl JwtState {
 /// without the options of JWTs.
 pub async fn start(app: &App) {
     let Some(config) = &app.config().jwt else { return };
-    adopt_kept(app, config).await;
+    use_stored_keys(app, config).await;
     refresh(app).await;
 }
 
@@ -115,21 +115,21 @@ async fn fetch_keys(app: &App, config: &JwtConfig, state: &JwtState) {
             if keys == 0 {
                 tracing::warn!(skipped, "the issuer of JWTs has no key that can be used: every JWT is refused");
             }
-            if let Err(error) = store::keep(app.db(), &config.key_source.to_string(), began, json).await {
+            if let Err(error) = store::save(app.db(), &config.key_source.to_string(), began, json).await {
                 tracing::debug!(%error, "the keys of JWTs were not kept");
             }
         }
         Err(error) => {
             let source = &config.key_source;
             tracing::warn!(?source, error, "the keys of JWTs cannot be fetched: the last ones stay in use");
-            adopt_kept(app, config).await;
+            use_stored_keys(app, config).await;
         }
     }
     state.fetches.fetch_add(1, Ordering::SeqCst);
 }
 
 /// Uses the keys that are kept in Redis, if they were fetched later than the keys in use.
-async fn adopt_kept(app: &App, config: &JwtConfig) {
+async fn use_stored_keys(app: &App, config: &JwtConfig) {
     match store::load(app.db(), &config.key_source.to_string()).await {
         Ok(Some((fetched, json))) => {
             let state = app.extension::<ProcessJwt>().0;
@@ -146,7 +146,7 @@ async fn adopt_kept(app: &App, config: &JwtConfig) {
 ///
 /// # Errors
 /// The reason, which the metrics do not count yet: `Key` also for a `kid` that is not in the set and may be found by [`verify`].
-pub fn verify_now(app: &App, token: &str) -> Result<Arc<VerifiedToken>, TokenRefusal> {
+pub fn verify_with_current_keys(app: &App, token: &str) -> Result<Arc<VerifiedToken>, TokenRefusal> {
     let config = app.config().jwt.as_ref().ok_or(TokenRefusal::Key)?;
     let state = app.extension::<ProcessJwt>().0;
     let (now, current) = (app.now(), state.current());
@@ -170,8 +170,8 @@ pub fn verify_now(app: &App, token: &str) -> Result<Arc<VerifiedToken>, TokenRef
 /// # Errors
 /// The reason.
 pub async fn verify(app: &App, token: &str) -> Result<Arc<VerifiedToken>, TokenRefusal> {
-    match verify_now(app, token) {
-        Err(TokenRefusal::Key) if fetch_for(app, token).await => verify_now(app, token),
+    match verify_with_current_keys(app, token) {
+        Err(TokenRefusal::Key) if fetch_missing_key(app, token).await => verify_with_current_keys(app, token),
         verified => verified,
     }
 }
@@ -182,7 +182,7 @@ pub fn has_key(app: &App, token: &VerifiedToken) -> bool {
 }
 
 /// Fetches the keys if the `kid` of a token is unknown, or if no keys were ever fetched; waits for a fetch in progress. Returns whether a fetch has ended.
-async fn fetch_for(app: &App, token: &str) -> bool {
+async fn fetch_missing_key(app: &App, token: &str) -> bool {
     let Some(config) = &app.config().jwt else { return false };
     let state = app.extension::<ProcessJwt>().0;
     let current = state.current();

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// A message to send.
 #[derive(Clone, Debug)]
-pub struct Letter {
+pub struct MailMessage {
     /// The kind, which chooses the templates.
     pub kind: MailKind,
     /// The recipient.

@@ -13,5 +13,5 @@ pub mod service;
 mod smtp;
 mod templates;
 
-pub use message::{Letter, LinkToken, MailFailure, StoredMessage};
+pub use message::{LinkToken, MailFailure, MailMessage, StoredMessage};
 pub use service::Mailer;

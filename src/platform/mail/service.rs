@@ -1,6 +1,6 @@
 //! The mailer of a process.
 
-use super::message::{Letter, MailFailure, StoredMessage};
+use super::message::{MailFailure, MailMessage, StoredMessage};
 use super::templates::{Templates, Variables};
 use super::{outbox, smtp};
 use crate::app::App;
@@ -83,8 +83,8 @@ impl Mailer {
     ///
     /// # Errors
     /// The message was not handed over, or the server has not replied.
-    pub async fn deliver(&self, app: &App, letter: &Letter) -> Result<(), MailFailure> {
-        let message = self.message(app, letter).map_err(|error| MailFailure::temporary(format!("{error:#}")))?;
+    pub async fn deliver(&self, app: &App, mail: &MailMessage) -> Result<(), MailFailure> {
+        let message = self.message(app, mail).map_err(|error| MailFailure::temporary(format!("{error:#}")))?;
         match &self.transport {
             MailTransport::None => Err(MailFailure::temporary("no mail server is set")),
             MailTransport::Outbox(folder) => outbox::write(folder, message.formatted(), app.now()).await,
@@ -94,14 +94,14 @@ impl Mailer {
         }
     }
 
-    fn message(&self, app: &App, letter: &Letter) -> anyhow::Result<Message> {
+    fn message(&self, app: &App, mail: &MailMessage) -> anyhow::Result<Message> {
         let process = app.extension::<ProcessMail>();
         let app_url = self.app_url.as_deref().or(process.0.listening_url.get().map(String::as_str)).unwrap_or(DEFAULT_URL);
-        let link = letter.token.as_ref().map(|token| format!("{app_url}{}#token={}", path(letter.kind), token.0));
-        let variables = Variables { login: &letter.login, app_url, link: link.as_deref().unwrap_or_default() };
-        let rendered = self.templates.render(letter.kind, &variables)?;
+        let link = mail.token.as_ref().map(|token| format!("{app_url}{}#token={}", path(mail.kind), token.0));
+        let variables = Variables { login: &mail.login, app_url, link: link.as_deref().unwrap_or_default() };
+        let rendered = self.templates.render(mail.kind, &variables)?;
         // The errors of the library would contain the address, so they are replaced.
-        let to: Address = letter.to.as_str().parse().map_err(|_| anyhow::anyhow!("the library refuses the address"))?;
+        let to: Address = mail.to.as_str().parse().map_err(|_| anyhow::anyhow!("the library refuses the address"))?;
         let id = format!("<{:032x}@{}>", rand::random::<u128>(), self.from.email.domain());
         let message = Message::builder()
             .from(self.from.clone())

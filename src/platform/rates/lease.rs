@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of subjects in memory: some 12 MB. An evicted subject loses its leased tokens, at most 1 % of its bucket; a debt is kept.
-const SUBJECTS: usize = 65_536;
+const MAX_SUBJECTS: usize = 65_536;
 /// Maximum number of evicted subjects with a debt in memory: some 2 MB.
-const EVICTED_DEBTORS: usize = 16_384;
+const MAX_EVICTED_DEBTORS: usize = 16_384;
 /// The capacity of a bucket divided by the tokens of one lease.
 const LEASE_FRACTION: u64 = 100;
 
@@ -25,9 +25,9 @@ pub struct Leases {
 
 impl Default for Leases {
     fn default() -> Self {
-        let evicted = EvictedDebtors(Arc::new(Cache::new(EVICTED_DEBTORS)));
+        let evicted = EvictedDebtors(Arc::new(Cache::new(MAX_EVICTED_DEBTORS)));
         let hasher = DefaultHashBuilder::default();
-        let leases = Cache::with(SUBJECTS, SUBJECTS as u64, UnitWeighter, hasher, evicted.clone());
+        let leases = Cache::with(MAX_SUBJECTS, MAX_SUBJECTS as u64, UnitWeighter, hasher, evicted.clone());
         Self { leases: Arc::new(leases), evicted }
     }
 }
@@ -390,7 +390,7 @@ mod tests {
             leases.get(Subject::address(std::net::IpAddr::from(number.to_be_bytes()))).charge_afterwards(30, quota, 0);
         }
         let remembered = leases.evicted.0.len();
-        assert!((EVICTED_DEBTORS / 2..=EVICTED_DEBTORS).contains(&remembered), "{remembered}");
+        assert!((MAX_EVICTED_DEBTORS / 2..=MAX_EVICTED_DEBTORS).contains(&remembered), "{remembered}");
     }
 
     #[test]
@@ -399,6 +399,6 @@ mod tests {
         for number in 0..200_000_u32 {
             leases.get(Subject::address(std::net::IpAddr::from(number.to_be_bytes())));
         }
-        assert!(leases.leases.len() <= SUBJECTS, "{}", leases.leases.len());
+        assert!(leases.leases.len() <= MAX_SUBJECTS, "{}", leases.leases.len());
     }
 }

@@ -76,7 +76,7 @@ impl Subject {
     }
 
     /// A mail address that is tried as a login, whether or not an account has it.
-    pub fn login_by(address: &EmailDigest) -> Self {
+    pub fn email_as_login(address: &EmailDigest) -> Self {
         Self::Login(half_digest(&[b"\xffmail", address.as_str().as_bytes()]))
     }
 
@@ -86,7 +86,7 @@ impl Subject {
     }
 
     /// The subject of attempts to log in as this [`Self::Login`] from `address`; all unknown addresses share one. Other subjects are unchanged.
-    pub fn tried_from(self, address: Option<IpAddr>) -> Self {
+    pub fn with_network(self, address: Option<IpAddr>) -> Self {
         // The digest has a fixed length, so no two pairs give the same bytes.
         match self {
             Self::Login(digest) => Self::LoginFrom(half_digest(&[&digest, network_text(address).as_bytes()])),
@@ -95,7 +95,7 @@ impl Subject {
     }
 
     /// A subject in place of [`Self::names_of`] if no account has this login, so that both cost the same.
-    pub fn stand_in(self) -> Self {
+    pub fn names_of_no_account(self) -> Self {
         match self {
             Self::Login(digest) => Self::Login(half_digest(&[b"\xffnobody", &digest])),
             other => other,
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn attempts_on_one_account_from_one_network_share_a_subject() {
-        let from = |login, address: &str| Subject::login(login).tried_from(Some(address.parse().expect("an address")));
+        let from = |login, address: &str| Subject::login(login).with_network(Some(address.parse().expect("an address")));
         assert_eq!(from("Ada", "192.0.2.1"), from("aDA", "::ffff:192.0.2.1"));
         assert_eq!(from("ada", "2001:db8:1:2::3"), from("ada", "2001:db8:1:2:ffff::"), "a /64 is one client");
         let all = [
@@ -268,17 +268,17 @@ mod tests {
             from("bob", "192.0.2.1"),
             from("ada", "2001:db8:1:2::"),
             from("ada", "2001:db8:1:3::"),
-            Subject::login("ada").tried_from(None),
+            Subject::login("ada").with_network(None),
             Subject::login("ada"),
             Subject::logins_of(UserId(1)),
             Subject::logins_of(UserId(2)),
-            Subject::logins_of(UserId(1)).tried_from(None),
-            Subject::logins_of(UserId(1)).tried_from(Some([192, 0, 2, 1].into())),
-            Subject::logins_of(UserId(2)).tried_from(Some([192, 0, 2, 1].into())),
+            Subject::logins_of(UserId(1)).with_network(None),
+            Subject::logins_of(UserId(1)).with_network(Some([192, 0, 2, 1].into())),
+            Subject::logins_of(UserId(2)).with_network(Some([192, 0, 2, 1].into())),
             Subject::names_of(UserId(1)),
-            Subject::names_of(UserId(1)).tried_from(Some([192, 0, 2, 1].into())),
-            Subject::login("ada").stand_in(),
-            Subject::login_by(&EmailDigest("ada".into())),
+            Subject::names_of(UserId(1)).with_network(Some([192, 0, 2, 1].into())),
+            Subject::login("ada").names_of_no_account(),
+            Subject::email_as_login(&EmailDigest("ada".into())),
             Subject::device(UserId(1), 2),
             Subject::device(UserId(2), 1),
             Subject::session(UserId(1), SessionId(2)),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The number of networks of an IPv6 /48 that may empty their buckets at the same time. Few customers have all 65,536; customers of a mobile operator have
 /// one network each, and most of them have no failed log-in.
-const NETWORKS_OF_A_SITE: u64 = 256;
+const NETWORKS_PER_SITE: u64 = 256;
 
 /// Takes a token from each bucket, or from none. Does nothing without limits. One round trip; one more to refund tokens after a refusal.
 ///
@@ -74,7 +74,7 @@ fn requests(app: &App, charges: &[Charge]) -> Option<Vec<BucketRequest>> {
     for (limit, subject) in charges {
         requests.push(request(*limit, *subject, 1));
         if let Subject::Address(network) = subject {
-            requests.extend(network.to_site().map(|site| request(*limit, Subject::Site(site), NETWORKS_OF_A_SITE)));
+            requests.extend(network.to_site().map(|site| request(*limit, Subject::Site(site), NETWORKS_PER_SITE)));
         }
     }
     Some(requests)

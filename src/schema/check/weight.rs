@@ -33,8 +33,8 @@ const LISTS: [(&str, usize); 16] = [
     ("reactions", 3),
 ];
 
-/// Bytes per point: a field with a text or a list of texts costs one point more for every [`POINT`] bytes of its maximum length.
-const POINT: usize = 8 << 10;
+/// Bytes per point: a field with a text or a list of texts costs one point more for every [`BYTES_PER_POINT`] bytes of its maximum length.
+const BYTES_PER_POINT: usize = 8 << 10;
 
 /// Fields with long texts, and their maximum length in bytes.
 const LONG_TEXT_FIELDS: [(&str, usize); 4] = [
@@ -54,7 +54,7 @@ const READING_FIELDS: [(&str, usize); 1] = [
 
 /// The cost of a field itself: 1, and more for a long text and for a field that reads a list.
 pub(super) fn weight(name: &str) -> usize {
-    let long_text = LONG_TEXT_FIELDS.iter().find(|(long, _)| *long == name).map_or(0, |(_, bytes)| bytes / POINT);
+    let long_text = LONG_TEXT_FIELDS.iter().find(|(long, _)| *long == name).map_or(0, |(_, bytes)| bytes / BYTES_PER_POINT);
     1 + long_text + READING_FIELDS.iter().find(|(field, _)| *field == name).map_or(0, |(_, cost)| *cost)
 }
 
@@ -191,9 +191,12 @@ mod tests {
         let is_text = |field: &Output| innermost(&field.ty) == "String";
         let texts: BTreeSet<&str> = fields().filter(|(_, field)| is_text(field)).map(|(name, _)| name).collect();
         let bounded: BTreeSet<&str> = TEXT_FIELDS.iter().map(|(name, _)| *name).collect();
-        assert_eq!(texts, bounded, "add the bound of a text here, and to `LONG_TEXT_FIELDS` if it exceeds {POINT} bytes");
+        assert_eq!(
+            texts, bounded,
+            "add the bound of a text here, and to `LONG_TEXT_FIELDS` if it exceeds {BYTES_PER_POINT} bytes"
+        );
         for (name, bytes) in TEXT_FIELDS {
-            assert_eq!(weight(name), 1 + bytes / POINT, "{name}");
+            assert_eq!(weight(name), 1 + bytes / BYTES_PER_POINT, "{name}");
         }
         assert_eq!((weight("message"), weight("keywords"), weight("snippet"), weight("id")), (2, 28, 2, 1));
         assert_eq!(weight("lastPostedAt"), 6, "as much as the selection of the first entry of the timeline");

@@ -4,7 +4,7 @@
 //! the largest reservations loses the reservation of its oldest body, if it has reserved more than the address that needs memory. Work under the
 //! lock is bounded by the budget: each reservation is 16 KiB at least.
 
-use crate::base::metrics::EdgeMeters;
+use crate::base::metrics::HttpMeters;
 use crate::platform::rates::Network;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ pub(super) struct BodyBudget {
     total: usize,
     per_address: usize,
     holders: Arc<Mutex<BodyHolders>>,
-    meters: EdgeMeters,
+    meters: HttpMeters,
 }
 
 /// The error of a reservation that exceeds the budget.
@@ -37,7 +37,7 @@ pub(super) struct Reservation {
 }
 
 impl BodyBudget {
-    pub(super) fn new(total: usize, per_address: usize, meters: EdgeMeters) -> Self {
+    pub(super) fn new(total: usize, per_address: usize, meters: HttpMeters) -> Self {
         Self { total, per_address, holders: Arc::default(), meters }
     }
 
@@ -172,7 +172,7 @@ mod tests {
 
     /// 100 bytes, of which an address may hold 60.
     fn budget() -> BodyBudget {
-        BodyBudget::new(100, 60, Metrics::new(&StorageMeters::default(), 0).edge().clone())
+        BodyBudget::new(100, 60, Metrics::new(&StorageMeters::default(), 0).http().clone())
     }
 
     fn reserve(budget: &BodyBudget, address: u8, bytes: usize) -> Result<Reservation, BudgetFull> {

@@ -6,12 +6,12 @@
 
 mod budget;
 
-use super::config::EdgeConfig;
+use super::config::HttpConfig;
 use super::response::RequestError;
 use crate::base::config::BODY_BYTES;
 use crate::base::deadline::within;
 use crate::base::error::Error;
-use crate::base::metrics::EdgeMeters;
+use crate::base::metrics::HttpMeters;
 use crate::platform::rates::Network;
 use axum::body::Body;
 use axum::http::StatusCode;
@@ -34,11 +34,11 @@ pub(super) struct Bodies {
     min_rate: MinBodyRate,
     /// The timeout of a body.
     timeout: Duration,
-    meters: EdgeMeters,
+    meters: HttpMeters,
 }
 
 impl Bodies {
-    pub(super) fn new(config: &EdgeConfig, meters: &EdgeMeters) -> Self {
+    pub(super) fn new(config: &HttpConfig, meters: &HttpMeters) -> Self {
         Self {
             budget: BodyBudget::new(config.body_memory, config.address_body_memory, meters.clone()),
             min_rate: MinBodyRate { grace: config.body_grace, rate: config.body_rate },

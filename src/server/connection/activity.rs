@@ -65,7 +65,7 @@ impl TableShared {
 
     /// Counts a connection that was refused or closed.
     pub(super) fn count_dropped(&self, reason: &'static str) {
-        self.app.metrics().edge().connection_dropped(reason);
+        self.app.metrics().http().connection_dropped(reason);
     }
 
     fn now(&self) -> u64 {
@@ -87,7 +87,7 @@ impl Activity {
     /// Creates the state of a connection that was just accepted.
     pub(super) fn new(common: Arc<TableShared>) -> Self {
         let idle_since = AtomicU64::new(common.now());
-        common.app.metrics().edge().connection_changed(None, Some(ConnectionState::Silent));
+        common.app.metrics().http().connection_changed(None, Some(ConnectionState::Silent));
         Self { common, phase: AtomicU8::new(Phase::Silent as u8), idle_since, task: AtomicWaker::new() }
     }
 
@@ -176,7 +176,7 @@ impl Activity {
     fn count(&self, before: Phase, after: Phase) {
         let (before, after) = (before.metrics_state(), after.metrics_state());
         if before != after {
-            self.common.app.metrics().edge().connection_changed(before, after);
+            self.common.app.metrics().http().connection_changed(before, after);
         }
     }
 }

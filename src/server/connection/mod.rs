@@ -11,7 +11,7 @@ mod stream;
 mod table;
 mod unparsable;
 
-use super::config::EdgeConfig;
+use super::config::HttpConfig;
 use super::unread::AddressBacklog;
 use crate::app::App;
 use crate::base::metrics::GaugeGuard;
@@ -45,7 +45,7 @@ const SEND_BUFFER: usize = 64 << 10;
 
 /// Accepts connections until `stop` is cancelled. Then every connection closes after its current response. Returns when all connections are
 /// closed.
-pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeConfig, app: &App, stop: CancellationToken) {
+pub(super) async fn serve(listener: TcpListener, router: Router, config: &HttpConfig, app: &App, stop: CancellationToken) {
     let (connections, refusals) = (TaskTracker::new(), ConnectionRefuser::new(app.clone()));
     let mut table = ConnectionTable::new(config, app.config().trusted_proxies.clone(), TableShared::new(app.clone()));
     while let Some((stream, peer)) = stop.run_until_cancelled(accept(&listener, &mut table)).await {
@@ -130,7 +130,7 @@ struct ClientConnection {
     router: Router,
     app: App,
     peer: SocketAddr,
-    config: EdgeConfig,
+    config: HttpConfig,
     stop: CancellationToken,
     guard: ConnectionGuard,
     shared: Arc<ConnectionShared>,

@@ -8,7 +8,7 @@ use super::pace::ReadingPace;
 use super::unparsable::{self, Replacement};
 use crate::app::App;
 use crate::base::metrics::RefusedResponse;
-use crate::server::config::EdgeConfig;
+use crate::server::config::HttpConfig;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
@@ -42,7 +42,7 @@ pub(super) struct TimedStream {
 }
 
 impl TimedStream {
-    pub(super) fn new(stream: TcpStream, shared: Arc<ConnectionShared>, config: &EdgeConfig, app: App) -> Self {
+    pub(super) fn new(stream: TcpStream, shared: Arc<ConnectionShared>, config: &HttpConfig, app: App) -> Self {
         Self {
             stream,
             shared,
@@ -73,7 +73,7 @@ impl TimedStream {
     }
 
     /// Waits for bytes while no request is in flight. Ready when the connection has to close, or a time limit has expired.
-    fn poll_quiet(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_between_requests(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let activity = &self.shared.activity;
         if activity.poll_close(cx) {
             return Poll::Ready(Ok(())); // As if the client had closed the connection.
@@ -154,7 +154,7 @@ impl AsyncRead for TimedStream {
                 Poll::Ready(read)
             }
             Poll::Pending if this.is_busy() => Poll::Pending,
-            Poll::Pending => this.poll_quiet(cx),
+            Poll::Pending => this.poll_between_requests(cx),
         }
     }
 }

@@ -16,7 +16,7 @@
 use super::ConnectionShared;
 use super::activity::{Phase, TableShared};
 use crate::platform::rates::Network;
-use crate::server::config::EdgeConfig;
+use crate::server::config::HttpConfig;
 use ipnet::IpNet;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -53,7 +53,7 @@ pub(super) struct ConnectionTable {
 }
 
 impl ConnectionTable {
-    pub(super) fn new(config: &EdgeConfig, proxies: Vec<IpNet>, common: Arc<TableShared>) -> Self {
+    pub(super) fn new(config: &HttpConfig, proxies: Vec<IpNet>, common: Arc<TableShared>) -> Self {
         let max = config.max_connections;
         Self {
             common,

@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 /// The capacity of a queue in units. A message takes one unit for each 4 KiB, and at least one.
 const CAPACITY: usize = 64;
 /// The bytes of a message for each unit: a queue holds 256 KiB, or a single longer message.
-const UNIT: usize = 4 << 10;
+const UNIT_BYTES: usize = 4 << 10;
 
 /// A message of an operation to its client.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl OutgoingMessage {
     }
 
     fn units(&self) -> u32 {
-        self.bytes().div_ceil(UNIT).clamp(1, CAPACITY) as u32
+        self.bytes().div_ceil(UNIT_BYTES).clamp(1, CAPACITY) as u32
     }
 
     /// Whether this is the last message of its operation.
@@ -136,14 +136,14 @@ mod tests {
     async fn a_long_message_takes_several_units_and_the_longest_fits_alone() {
         let (out, mut queue) = queue(UnreadResponses::bounded(1 << 30, 1 << 30).await.backlog(None));
         let handle = Arc::new(OperationHandle::new("a".into()));
-        out.send(&handle, OutgoingMessage::Next("x".repeat(10 * CAPACITY * UNIT).into(), None))
+        out.send(&handle, OutgoingMessage::Next("x".repeat(10 * CAPACITY * UNIT_BYTES).into(), None))
             .now_or_never()
             .expect("the queue has capacity");
         let mut waits = Box::pin(out.send(&handle, OutgoingMessage::Complete));
         assert!(waits.as_mut().now_or_never().is_none());
         drop(queue.recv().await);
         waits.now_or_never().expect("the queue is empty again");
-        assert_eq!(OutgoingMessage::Next("x".repeat(UNIT + 1).into(), None).units(), 2);
+        assert_eq!(OutgoingMessage::Next("x".repeat(UNIT_BYTES + 1).into(), None).units(), 2);
     }
 
     #[tokio::test]

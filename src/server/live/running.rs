@@ -48,7 +48,7 @@ impl RunningOperation {
         operation: &Operation,
         address: Option<IpAddr>,
     ) -> Result<Option<WorkPermit>, RequestError> {
-        let limit = state.edge.request_timeout;
+        let limit = state.http.request_timeout;
         match operation.checked.kind {
             OperationType::Subscription => state.concurrency.acquire_start(limit).await,
             OperationType::Query | OperationType::Mutation => {

@@ -110,7 +110,7 @@ pub(in crate::server) async fn reserve(
 ) -> Response {
     let reserved = async {
         auth::refuse_server_key(&headers).map_err(|error| RequestError::from(&error))?;
-        let context = within(state.edge.request_timeout, auth::context(&state.app, &headers, address)).await;
+        let context = within(state.http.request_timeout, auth::context(&state.app, &headers, address)).await;
         let context = context.unwrap_or(Err(Error::DeadlineExceeded)).map_err(|error| RequestError::from(&error))?;
         take_slot(&state, &context).map(|slot| begin(&state, &context, slot))
     };
@@ -138,7 +138,7 @@ fn begin(state: &State, context: &Request, slot: LiveSlot) -> String {
     };
     state.reservations.lock().insert(digest(&token), Arc::new(reserved));
     let (reservations, timeout, reserved_token) =
-        (state.reservations.clone(), state.edge.live.reservation_timeout, token.clone());
+        (state.reservations.clone(), state.http.live.reservation_timeout, token.clone());
     tokio::spawn(async move {
         sleep(timeout).await;
         let is_unread = reservations.find(&reserved_token).is_ok_and(|reserved| reserved.queue().is_some());
@@ -224,7 +224,7 @@ impl ReservedOperation {
         state: &State,
         work: impl FnOnce(Arc<OperationHandle>) -> F,
     ) -> Result<Response, RequestError> {
-        match self.reserved.operations.begin(self.id, state.edge.live.operations, work) {
+        match self.reserved.operations.begin(self.id, state.http.live.operations, work) {
             Ok(()) => Ok(StatusCode::ACCEPTED.into_response()),
             Err(BeginError::IdTaken) => Err(RequestError::new(
                 StatusCode::CONFLICT,

@@ -42,7 +42,7 @@ pub(super) async fn resolve(state: State, authorization: Option<String>) -> Resu
     let Some(authorization) = authorization else { return Ok(Identity { token: None, viewer: None }) };
     let token = auth::bearer(&authorization).ok_or(CloseReason::FORBIDDEN)?;
     let barrier = state.app.db().read_barrier();
-    match within(state.edge.request_timeout, auth::viewer(&state.app, barrier, token)).await {
+    match within(state.http.request_timeout, auth::viewer(&state.app, barrier, token)).await {
         Ok(Ok(viewer)) => Ok(Identity { token: Some(token.to_owned()), viewer: Some(viewer) }),
         Ok(Err(error)) if is_refusal(&error) => Err(CloseReason::FORBIDDEN),
         Ok(Err(_)) | Err(_) => Err(CloseReason::TRY_AGAIN),

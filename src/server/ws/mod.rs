@@ -44,11 +44,11 @@ pub(super) async fn upgrade(state: State, mut parts: Parts) -> Response {
 }
 
 async fn try_upgrade(state: &State, parts: &mut Parts) -> Result<Response, RequestError> {
-    if !origin::is_allowed(&parts.headers, &state.edge.cors_origins) {
+    if !origin::is_allowed(&parts.headers, &state.http.cors_origins) {
         return Err(origin::origin_refused());
     }
     let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, state).await;
-    let max = state.edge.live.address_sockets;
+    let max = state.http.live.address_sockets;
     let slot = state.live.slots.take(SlotKind::Socket, address.map(Subject::address), max).ok_or_else(too_many)?;
     let upgrade = WebSocketUpgrade::from_request_parts(parts, state).await.map_err(|_| no_handshake())?;
     let id = parts.extensions.get::<RequestId>().cloned().unwrap_or_default();
@@ -63,7 +63,7 @@ async fn try_upgrade(state: &State, parts: &mut Parts) -> Result<Response, Reque
         connection: parts.extensions.get::<ConnectionGuard>().cloned(),
     };
     let span = tracing::error_span!(target: SPAN, "socket", request_id = socket.id.0);
-    let bytes = state.edge.live.message_bytes;
+    let bytes = state.http.live.message_bytes;
     let upgrade = upgrade.protocols([PROTOCOL]).max_message_size(bytes).max_frame_size(bytes);
     let upgrade = upgrade.read_buffer_size(READ_BUFFER).write_buffer_size(0);
     Ok(upgrade.on_upgrade(|stream| socket.run(stream).instrument(span)))

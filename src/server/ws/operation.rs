@@ -77,7 +77,7 @@ async fn start(
 async fn viewer(shared: &SocketShared, first: &Arc<Identity>, barrier: ReadBarrier) -> Result<Option<Viewer>, Error> {
     let identity = shared.current(first);
     let Some(token) = &identity.token else { return Ok(None) };
-    let found = within(shared.state.edge.request_timeout, auth::viewer(&shared.state.app, barrier, token)).await;
+    let found = within(shared.state.http.request_timeout, auth::viewer(&shared.state.app, barrier, token)).await;
     found.map_err(|_| Error::DeadlineExceeded)?.map(Some).inspect_err(|error| {
         // A fresher JWT may have replaced an expired one meanwhile: then only the operation fails.
         if is_refusal(error) && Arc::ptr_eq(&identity, &shared.current(first)) {

@@ -70,7 +70,7 @@ impl IdentityState {
 
 impl SocketReader {
     pub(super) fn new(shared: Arc<SocketShared>, authorization: Option<HeaderValue>, slot: LiveSlot) -> Self {
-        let (now, live) = (Instant::now(), &shared.state.edge.live);
+        let (now, live) = (Instant::now(), &shared.state.http.live);
         let budget = MessageBucket::new(live.messages_per_second, live.message_burst, now);
         let (identity, ping_at) = (IdentityState::Awaited(now + live.init_timeout), now + live.ping_every);
         let (ended, refreshing, pong_by) = (pending().boxed(), None, None);
@@ -83,13 +83,13 @@ impl SocketReader {
     }
 
     fn live(&self) -> &LiveConfig {
-        &self.shared.state.edge.live
+        &self.shared.state.http.live
     }
 
     /// Reads messages until the socket ends.
     pub(super) async fn run(&mut self, frames: &mut SplitStream<WebSocket>) -> SocketEnd {
         let shared = self.shared.clone();
-        let shutdown = shared.state.live.wait_for_shutdown(shared.state.edge.live.shutdown_spread);
+        let shutdown = shared.state.live.wait_for_shutdown(shared.state.http.live.shutdown_spread);
         tokio::pin!(shutdown);
         loop {
             let next_deadline = self.next_deadline();

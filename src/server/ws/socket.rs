@@ -80,7 +80,7 @@ pub(super) enum SocketEnd {
 }
 
 /// The capacity of the queue of pings, pongs and acknowledgements.
-const MAX_CONTROLS: usize = 256;
+const CONTROL_QUEUE_CAPACITY: usize = 256;
 
 /// Held while a socket is open.
 struct OpenSocket {
@@ -98,7 +98,7 @@ impl Socket {
         let _open_socket = OpenSocket { _connection: connection, _metric: metric, _open: open };
         let supports_protocol = stream.protocol().is_some_and(|protocol| protocol == PROTOCOL);
         let (mut sink, mut frames) = stream.split();
-        let (backlog, (control, mut controls)) = (state.unread.backlog(address), mpsc::channel(MAX_CONTROLS));
+        let (backlog, (control, mut controls)) = (state.unread.backlog(address), mpsc::channel(CONTROL_QUEUE_CAPACITY));
         let (disconnected, (out, mut messages)) = (backlog.disconnected().clone(), queue(backlog));
         let (operations, forbidden) = (Operations::default(), CancellationToken::new());
         let shared = Arc::new(SocketShared {

@@ -18,7 +18,7 @@ pub(super) async fn run(
     messages: &mut MessageQueue,
     shared: &SocketShared,
 ) -> SocketEnd {
-    let (timeout, rate) = (shared.state.edge.live.write_timeout, shared.state.edge.min_read_rate.max(1));
+    let (timeout, rate) = (shared.state.http.live.write_timeout, shared.state.http.min_read_rate.max(1));
     loop {
         // Pings, pongs and acknowledgements have priority.
         let (message, _units) = tokio::select! {

@@ -12,7 +12,7 @@ use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::db::{Db, Target, Timing};
 use waxwing::schema::Schema;
-use waxwing::server::{EdgeConfig, State, router};
+use waxwing::server::{HttpConfig, State, router};
 
 /// A server without a listener.
 pub(crate) struct Edge {
@@ -38,8 +38,8 @@ impl Edge {
         };
         let db = Db::open(target, timing).await.expect("an address");
         let app = App::new(db, clock, config);
-        let edge = EdgeConfig { request_timeout: Duration::from_secs(600), ..EdgeConfig::default() };
-        let state = State::new(app.clone(), edge);
+        let http = HttpConfig { request_timeout: Duration::from_secs(600), ..HttpConfig::default() };
+        let state = State::new(app.clone(), http);
         Self { app, schema: state.schema.clone(), router: router(state) }
     }
 

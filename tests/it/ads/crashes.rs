@@ -9,7 +9,7 @@ use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
-use waxwing::server::{self, EdgeConfig};
+use waxwing::server::{self, HttpConfig};
 
 /// The changes that are interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Fixture {
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let stop = tokio_util::sync::CancellationToken::new();
         let _ends = stop.clone().drop_guard();
-        tokio::spawn(server::run(listener, server::State::new(app.clone(), EdgeConfig::default()), stop));
+        tokio::spawn(server::run(listener, server::State::new(app.clone(), HttpConfig::default()), stop));
         let (operation, input) = self.input(change);
         let response = self.owner.at_url(&url).run(operation, json!({ "input": input })).await;
         response.get("errors").is_none()

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use waxwing::base::config::Config;
 use waxwing::domains::ads::service::{self as ads, Role};
-use waxwing::server::EdgeConfig;
+use waxwing::server::HttpConfig;
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
@@ -85,8 +85,8 @@ pub(crate) async fn start_server(shares: u64) -> (TestApp, Actor, String) {
 
 /// As [`start_server`], with this configuration.
 pub(crate) async fn start_with(config: Config) -> (TestApp, Actor, String) {
-    let edge = EdgeConfig { request_timeout: Duration::from_secs(60), max_requests: 1_000, ..EdgeConfig::default() };
-    let app = TestApp::with_edge(config, edge).await;
+    let http = HttpConfig { request_timeout: Duration::from_secs(60), max_requests: 1_000, ..HttpConfig::default() };
+    let app = TestApp::with_http_config(config, http).await;
     let ada = app.user("ada").await;
     let key = website(&ada).await;
     (app, ada, key)

@@ -69,7 +69,7 @@ async fn write_randomly(app: App, who: UserId, all: Arc<Vec<CommentId>>, seed: u
             Err(Refusal::User(rows)) => {
                 assert!(matches!(rows[0].code, UserErrorCode::NotFound | UserErrorCode::Forbidden), "{rows:?}");
             }
-            Err(Refusal::Fatal(Error::Unauthenticated)) => {}
+            Err(Refusal::Error(Error::Unauthenticated)) => {}
             Err(error) => panic!("{error:?}"),
         }
     }

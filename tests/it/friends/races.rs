@@ -109,7 +109,7 @@ async fn no_friendship_remains_with_a_block_after_a_race() {
             let (accepted, blocked) =
                 join(timelines::accept_friend_request(&app.app, b, a), timelines::block(&other.app, a, b)).await;
             blocked.expect("a block");
-            assert!(!matches!(accepted, Err(Refusal::Fatal(_))), "{accepted:?}");
+            assert!(!matches!(accepted, Err(Refusal::Error(_))), "{accepted:?}");
             for (viewer, of) in [(a, b), (b, a)] {
                 assert_eq!(read(&app.app, viewer, of).await, (Strangers, false, false));
             }

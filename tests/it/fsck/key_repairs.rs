@@ -32,7 +32,7 @@ impl KeyRepair {
             Self::Expiry(millis) => db.set_expiry(USER, millis).await,
             Self::Mistyped(kind) => db.delete_mistyped(USER, kind).await,
             Self::Orphan => db.delete_orphan(USER, &["list:{1}".to_owned(), FOLLOWERS.to_owned()]).await,
-            Self::Discard => db.discard(USER).await,
+            Self::Discard => db.delete_key(USER).await,
             Self::Field(found, value) => db.set_field(USER, "f", found, value).await,
             Self::Text(found, value) => db.set_text(USER, found, value).await,
             Self::Remove(member) => db.remove_member(FOLLOWERS, member.as_bytes()).await,

@@ -31,7 +31,7 @@ fn id_of(outcome: Outcome<ProvisionedAccount>, when: &str) -> (u64, bool) {
         Ok(ProvisionedAccount { user: Some(user), was_created }) => (user.id.0, was_created),
         Ok(_) => panic!("{when}: deleted"),
         Err(Refusal::User(rows)) => panic!("{when}: {rows:?}"),
-        Err(Refusal::Fatal(error)) => panic!("{when}: {error}"),
+        Err(Refusal::Error(error)) => panic!("{when}: {error}"),
     }
 }
 

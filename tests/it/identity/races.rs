@@ -14,7 +14,7 @@ fn code<T>(outcome: Outcome<T>) -> Option<UserErrorCode> {
     match outcome {
         Ok(_) => None,
         Err(Refusal::User(rows)) => Some(rows[0].code),
-        Err(Refusal::Fatal(error)) => panic!("{error}"),
+        Err(Refusal::Error(error)) => panic!("{error}"),
     }
 }
 

@@ -256,7 +256,7 @@ async fn a_login_that_was_just_given_up_is_not_claimed_again() {
             if is_repair {
                 users::claim_login(&slow.app, ada.user_id()).await
             } else {
-                users::settle_login(&slow.app, ada.user_id(), "ada", &[]).await
+                users::reconcile_logins(&slow.app, ada.user_id(), "ada", &[]).await
             }
         };
         let change = async || drop(change_login(&ada, "lovelace").await);

@@ -6,7 +6,7 @@ use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 use waxwing::domains::graph::FollowEdge;
 use waxwing::domains::lists::service as lists;
-use waxwing::domains::timelines::service::{self as timelines, EdgeSettlement};
+use waxwing::domains::timelines::service::{self as timelines, SettledEdge};
 use waxwing::platform::journal::Feed;
 
 #[tokio::test]
@@ -54,19 +54,19 @@ async fn an_interrupted_change_is_settled_by_the_next_reader() {
     run(&format!("DEL memberships:{{{}}}", bob.0));
     assert_eq!(
         (timelines::settle_source(&app.app, Feed::List(list), bob).await.expect("a store"), seen().await),
-        (EdgeSettlement::Consistent, 1)
+        (SettledEdge::Consistent, 1)
     );
     // A removed member whose own side still has the membership.
     run(&format!("ZREM members:{{@}} {}", bob.0));
     assert_eq!(
         (timelines::settle_source(&app.app, Feed::List(list), bob).await.expect("a store"), seen().await),
-        (EdgeSettlement::Consistent, 0)
+        (SettledEdge::Consistent, 0)
     );
     // A deleted account is removed.
     let cyd = users[2].user_id();
     timelines::add_to_list(&app.app, owner, list, cyd).await.expect("added");
     run(&format!("DEL user:{{{}}}", cyd.0));
-    assert_eq!(timelines::settle_source(&app.app, Feed::List(list), cyd).await.expect("a store"), EdgeSettlement::NoSource);
+    assert_eq!(timelines::settle_source(&app.app, Feed::List(list), cyd).await.expect("a store"), SettledEdge::NoSource);
     assert_eq!(members(ada, &list.global()).await, (vec![], 0));
     assert_eq!(lists::edge(&app.app, list, cyd).await.expect("a store"), FollowEdge::default(), "the removal is swept");
     // The owner no longer has the list, but its record and members exist.

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::time::Duration;
 use waxwing::base::config::Config;
-use waxwing::server::{EdgeConfig, LiveConfig};
+use waxwing::server::{HttpConfig, LiveConfig};
 
 fn stream(variables: Value) -> Value {
     json!({ "query": LIVE, "operationName": "PublicStream", "variables": variables })
@@ -84,7 +84,7 @@ async fn flood(author: &Actor, count: usize) {
 async fn busy_subscriptions_do_not_starve_quiet_ones_on_the_same_socket() {
     // The client does not read during the flood, however long that takes.
     let live = LiveConfig { write_timeout: Duration::from_secs(120), ..LiveConfig::default() };
-    let app = TestApp::with_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await;
+    let app = TestApp::with_http_config(Config::default(), HttpConfig { live, ..HttpConfig::default() }).await;
     let ada = app.user("ada").await;
     let mut socket = Socket::connect(&app, None).await;
     for number in 0..20 {

@@ -161,7 +161,7 @@ async fn a_follow_without_a_storage_after_its_commit_is_settled_later() {
         slow.proxy.set(Flow::Hold, Flow::Pass);
     };
     let (followed, ()) = tokio::join!(timelines::follow(&slow.app, reader, author), lost);
-    assert!(matches!(followed, Err(Refusal::Fatal(_))), "{followed:?}");
+    assert!(matches!(followed, Err(Refusal::Error(_))), "{followed:?}");
     slow.proxy.set(Flow::Pass, Flow::Pass);
     slow.app.drain().await;
     app.clock.advance(10_001);

@@ -44,7 +44,7 @@ use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::db::{Db, Timing};
-use waxwing::server::{self, EdgeConfig};
+use waxwing::server::{self, HttpConfig};
 
 /// The start of every test's clock: 2026-03-01T00:00:00Z.
 pub const START: u64 = 1_772_323_200_000;
@@ -65,8 +65,8 @@ pub const LONG_TIMEOUTS: Timing = Timing {
 };
 
 /// The request timeout in most tests is long, for the same reason.
-fn edge_with_long_timeout() -> EdgeConfig {
-    EdgeConfig { request_timeout: Duration::from_secs(60), ..EdgeConfig::default() }
+fn http_with_long_timeouts() -> HttpConfig {
+    HttpConfig { request_timeout: Duration::from_secs(60), ..HttpConfig::default() }
 }
 
 /// A running server.
@@ -82,15 +82,15 @@ pub struct TestServer {
 impl TestServer {
     /// Starts a server of an application. Its request timeout is longer than the [`LONG_TIMEOUTS`] of Redis.
     pub async fn start(app: App, clock: Clock) -> Self {
-        Self::with_edge(app, clock, edge_with_long_timeout()).await
+        Self::with_http_config(app, clock, http_with_long_timeouts()).await
     }
 
     /// Starts a server with a configuration.
-    pub async fn with_edge(app: App, clock: Clock, edge: EdgeConfig) -> Self {
+    pub async fn with_http_config(app: App, clock: Clock, http: HttpConfig) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let stop = tokio_util::sync::CancellationToken::new();
-        let state = server::State::new(app.clone(), edge);
+        let state = server::State::new(app.clone(), http);
         tokio::spawn(server::run(listener, state, stop.clone()));
         Self { app, clock, url, http: reqwest::Client::new(), _running: stop.drop_guard() }
     }
@@ -166,16 +166,16 @@ impl TestApp {
     }
 
     /// Starts a server with configurations of the application and of the HTTP edge.
-    pub async fn with_edge(config: Config, edge: EdgeConfig) -> Self {
+    pub async fn with_http_config(config: Config, http: HttpConfig) -> Self {
         let redis = Arc::new(RedisServer::start());
         let clock = Clock::manual(START);
         let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
-        Self::from_parts(App::new(db, clock.clone(), with_one_ad_share(config)), clock, edge, redis).await
+        Self::from_parts(App::new(db, clock.clone(), with_one_ad_share(config)), clock, http, redis).await
     }
 
     /// Starts a server from its parts.
-    pub async fn from_parts(app: App, clock: Clock, edge: EdgeConfig, redis: Arc<RedisServer>) -> Self {
-        Self { server: TestServer::with_edge(app, clock, edge).await, redis }
+    pub async fn from_parts(app: App, clock: Clock, http: HttpConfig, redis: Arc<RedisServer>) -> Self {
+        Self { server: TestServer::with_http_config(app, clock, http).await, redis }
     }
 
     /// Starts a server without a client-side cache, for tests that count every read.
@@ -187,7 +187,7 @@ impl TestApp {
     pub async fn without_client_cache_on(redis: Arc<RedisServer>, config: Config) -> Self {
         let clock = Clock::manual(START);
         let db = Db::open(&redis.target(), Timing { client_cache: 0, ..LONG_TIMEOUTS }).await.expect("a store");
-        Self::from_parts(App::new(db, clock.clone(), with_one_ad_share(config)), clock, edge_with_long_timeout(), redis).await
+        Self::from_parts(App::new(db, clock.clone(), with_one_ad_share(config)), clock, http_with_long_timeouts(), redis).await
     }
 
     /// Starts a server with the default timeouts, for tests in which Redis is frozen or down.
@@ -199,7 +199,7 @@ impl TestApp {
     pub async fn with_default_timeouts_on(redis: Arc<RedisServer>, config: Config) -> Self {
         let clock = Clock::manual(START);
         let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
-        Self::from_parts(App::new(db, clock.clone(), config), clock, EdgeConfig::default(), redis).await
+        Self::from_parts(App::new(db, clock.clone(), config), clock, HttpConfig::default(), redis).await
     }
 
     /// Starts another server on the same Redis and the same clock.

@@ -236,16 +236,16 @@ impl ModelTest {
             let (page, list) = match what {
                 Read::Home(who) => {
                     let page = timelines::service::home(&self.app, &loaders, who, &args).await;
-                    (page.map(|page| map_items(page, |entry| entry.seen)), timelines::service::home_id(who))
+                    (page.map(|page| map_items(page, |entry| entry.seen)), timelines::service::home_scope(who))
                 }
                 Read::Profile(who) => {
                     let choice = ProfileChoice::default();
                     let page = statuses::service::profile(&self.app, &loaders, who, choice, &args).await;
-                    (page.map(|page| map_items(page, |entry| entry.seen)), statuses::service::profile_id(who, choice))
+                    (page.map(|page| map_items(page, |entry| entry.seen)), statuses::service::profile_scope(who, choice))
                 }
                 Read::List(list) => {
                     let page = timelines::service::list(&self.app, &loaders, list, &args).await;
-                    (page.map(|page| map_items(page, |entry| entry.seen)), timelines::service::list_id(list))
+                    (page.map(|page| map_items(page, |entry| entry.seen)), timelines::service::list_scope(list))
                 }
             };
             let page = page.expect("a page");
@@ -266,7 +266,7 @@ impl ModelTest {
         }
     }
 
-    fn cursor(&self, list: waxwing::base::page::ListId, place: u64) -> String {
+    fn cursor(&self, list: waxwing::base::page::CursorScope, place: u64) -> String {
         futures_util::FutureExt::now_or_never(self.app.cursors()).expect("loaded").expect("a secret").encode(list, place)
     }
 

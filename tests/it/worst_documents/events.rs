@@ -12,7 +12,7 @@ use waxwing::app::App;
 use waxwing::base::ids::StatusId;
 use waxwing::db::{Db, Timing};
 use waxwing::domains::streaming::{Hub, service};
-use waxwing::server::EdgeConfig;
+use waxwing::server::HttpConfig;
 
 /// Levels of objects in the largest selection: one more exceeds the limits of a document.
 const LEVELS: usize = 3;
@@ -60,7 +60,7 @@ fn subscription(field: &Field, call: Call, selection: &str) -> Subscription {
 async fn start_without_caches(world: &World) -> TestApp {
     let db = Db::open(&world.app.redis.target(), Timing { client_cache: 0, ..LONG_TIMEOUTS }).await.expect("a store");
     let app = App::new(db, world.app.clock.clone(), world.app.app.config().clone());
-    TestApp::from_parts(app, world.app.clock.clone(), EdgeConfig::default(), world.app.redis.clone()).await
+    TestApp::from_parts(app, world.app.clock.clone(), HttpConfig::default(), world.app.redis.clone()).await
 }
 
 /// Returns the remaining requests of an actor, after this request.

@@ -9,10 +9,10 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use waxwing::base::config::Config;
-use waxwing::server::{EdgeConfig, LiveConfig};
+use waxwing::server::{HttpConfig, LiveConfig};
 
 async fn with(live: LiveConfig) -> TestApp {
-    TestApp::with_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await
+    TestApp::with_http_config(Config::default(), HttpConfig { live, ..HttpConfig::default() }).await
 }
 
 /// Returns the number of open sockets by the server's metrics.
@@ -114,9 +114,11 @@ async fn sockets_are_limited_per_account_or_address() {
 #[tokio::test]
 async fn the_header_timeout_does_not_apply_to_sockets() {
     let soon = Duration::from_millis(200);
-    let app =
-        TestApp::with_edge(Config::default(), EdgeConfig { header_timeout: soon, idle_timeout: soon, ..EdgeConfig::default() })
-            .await;
+    let app = TestApp::with_http_config(
+        Config::default(),
+        HttpConfig { header_timeout: soon, idle_timeout: soon, ..HttpConfig::default() },
+    )
+    .await;
     let mut socket = Socket::connect(&app, None).await;
     let ended = tokio::time::timeout(2 * soon, socket.frame()).await;
     assert!(ended.is_err(), "{ended:?}");

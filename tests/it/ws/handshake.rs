@@ -3,7 +3,7 @@
 use crate::support::{PROTOCOL, Socket, TestApp};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
-use waxwing::server::EdgeConfig;
+use waxwing::server::HttpConfig;
 
 async fn dial(app: &TestApp, headers: &[(&str, &str)]) -> Result<Socket, (u16, String)> {
     Socket::dial(&app.url, &[headers, &[("sec-websocket-protocol", PROTOCOL)]].concat()).await
@@ -17,9 +17,9 @@ fn code(refused: Result<Socket, (u16, String)>) -> (u16, Value) {
 
 #[tokio::test]
 async fn a_page_of_another_origin_cannot_open_a_socket() {
-    let edge =
-        EdgeConfig { cors_origins: vec!["https://app.example".parse().expect("an origin")].into(), ..EdgeConfig::default() };
-    let app = TestApp::with_edge(Config::default(), edge).await;
+    let http =
+        HttpConfig { cors_origins: vec!["https://app.example".parse().expect("an origin")].into(), ..HttpConfig::default() };
+    let app = TestApp::with_http_config(Config::default(), http).await;
     let own = app.url.clone();
     for headers in [
         vec![],
@@ -33,8 +33,8 @@ async fn a_page_of_another_origin_cannot_open_a_socket() {
         assert_eq!(code(dial(&app, &[("origin", origin)]).await), (403, json!("ORIGIN_REFUSED")), "{origin}");
     }
     assert_eq!(code(dial(&app, &[("origin", "https://evil.example"), ("sec-fetch-site", "cross-site")]).await).0, 403);
-    let any = EdgeConfig { cors_origins: vec!["*".parse().expect("an origin")].into(), ..EdgeConfig::default() };
-    let app = TestApp::with_edge(Config::default(), any).await;
+    let any = HttpConfig { cors_origins: vec!["*".parse().expect("an origin")].into(), ..HttpConfig::default() };
+    let app = TestApp::with_http_config(Config::default(), any).await;
     assert!(dial(&app, &[("origin", "https://evil.example")]).await.is_ok());
 }
 

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_tungstenite::tungstenite::Message;
 use waxwing::base::config::Config;
-use waxwing::server::{EdgeConfig, LiveConfig};
+use waxwing::server::{HttpConfig, LiveConfig};
 
 const FORBIDDEN: (u16, &str) = (4403, "Forbidden");
 
 async fn with(live: LiveConfig) -> TestApp {
-    TestApp::with_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await
+    TestApp::with_http_config(Config::default(), HttpConfig { live, ..HttpConfig::default() }).await
 }
 
 fn is(closed: (u16, String), expected: (u16, &str)) {

@@ -2,7 +2,7 @@
 
 use super::super::keys::{self, KeyKind};
 use super::super::model::{
-    AD_FIELDS, MAX_ADS, MAX_ADS_EVER, MAX_CAMPAIGNS, MAX_CAPPED, MAX_KEYWORDS, MAX_WEBSITES, Pricing, Slot,
+    AD_FIELDS, MAX_ADS, MAX_ADS_WITH_REMOVED, MAX_CAMPAIGNS, MAX_CAPPED, MAX_KEYWORDS, MAX_WEBSITES, Pricing, Slot,
 };
 use crate::base::audit::{self, Findings, Remedy};
 use crate::base::error::Error;
@@ -181,8 +181,8 @@ async fn check_bounds(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut
     let offered = all.iter().filter(|(owned, _)| matches!(owned, KeyKind::AdStats(_))).map(|(_, key)| *key);
     let sizes = reader.query(offered.clone(), |key| cmd("HLEN").arg(key).take()).await?;
     for key in offered {
-        if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > AD_FIELDS * MAX_ADS_EVER) {
-            found.add_with(key, format!("holds more than {}", AD_FIELDS * MAX_ADS_EVER), size.to_string());
+        if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > AD_FIELDS * MAX_ADS_WITH_REMOVED) {
+            found.add_with(key, format!("holds more than {}", AD_FIELDS * MAX_ADS_WITH_REMOVED), size.to_string());
         }
     }
     Ok(())

@@ -170,7 +170,7 @@ impl ConnectionKind for Ads {
 async fn page_of_ads(request: &Request, campaign: CampaignId, args: PageArgs) -> Result<Connection<Ads>> {
     let page = service::ads(&request.app, &request.loaders(), campaign, &args).await?;
     let ad = |_, ad| (AdObject(ad), EmptyFields);
-    Connection::from_page(request, page, service::ads_id(campaign), EmptyFields, ad).await
+    Connection::from_page(request, page, service::ads_scope(campaign), EmptyFields, ad).await
 }
 
 /// The connection of the viewer's campaigns.
@@ -190,7 +190,7 @@ async fn page_of_campaigns(ctx: &Context<'_>, args: PageArgs) -> Result<Connecti
     let page = service::campaigns(&request.app, &request.loaders(), owner, &args).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count(app, owner)));
     let campaign = |_, campaign| (CampaignObject(campaign), EmptyFields);
-    Connection::from_page(request, page, service::campaigns_id(owner), total, campaign).await
+    Connection::from_page(request, page, service::campaigns_scope(owner), total, campaign).await
 }
 
 /// Queries of ads.

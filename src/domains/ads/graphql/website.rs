@@ -74,7 +74,7 @@ pub(super) async fn page_of_websites(ctx: &Context<'_>, args: PageArgs) -> Resul
     let page = service::websites(&request.app, &request.loaders(), owner, &args).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count_websites(app, owner)));
     let website = |_, website| (WebsiteObject(website), EmptyFields);
-    Connection::from_page(request, page, service::websites_id(owner), total, website).await
+    Connection::from_page(request, page, service::websites_scope(owner), total, website).await
 }
 
 /// Input of `registerWebsite`.

@@ -11,8 +11,8 @@ mod tally;
 pub use input::{no_ad, no_campaign, no_website};
 pub use invalid_traffic::{InvalidClick, InvalidClicks};
 pub use limits::{
-    CLICK_WINDOW, DEFAULT_DAYS, MAX_ADS, MAX_ADS_EVER, MAX_ADS_PER_REQUEST, MAX_CAMPAIGNS, MAX_DAYS, MAX_KEYWORDS, MAX_TOKENS,
-    MAX_WEBSITES, PLAUSIBLE_CLICKS, RECORD_WINDOW,
+    CLICK_WINDOW, DEFAULT_DAYS, MAX_ADS, MAX_ADS_PER_REQUEST, MAX_ADS_WITH_REMOVED, MAX_CAMPAIGNS, MAX_DAYS, MAX_KEYWORDS,
+    MAX_TOKENS, MAX_WEBSITES, PLAUSIBLE_CLICKS, RECORD_WINDOW,
 };
 pub use money::{MAX_MONEY, Money};
 pub use placement::{Listing, Share, Slot, Visitor};

@@ -136,13 +136,13 @@ pub async fn count_websites(app: &App, owner: UserId) -> Result<u64, Error> {
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn websites(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<Arc<Website>>, Error> {
-    let request = args.check(&app.cursors().await?, websites_id(owner))?;
+    let request = args.check(&app.cursors().await?, websites_scope(owner))?;
     page::read_page(&WebsitePages { app, loaders, owner }, request).await
 }
 
-/// The id of the list that a cursor of [`websites`] belongs to.
-pub const fn websites_id(owner: UserId) -> page::ListId {
-    page::ListId { kind: b'w', owner: owner.0 }
+/// The scope of the cursors of [`websites`].
+pub const fn websites_scope(owner: UserId) -> page::CursorScope {
+    page::CursorScope { kind: b'w', owner: owner.0 }
 }
 
 struct WebsitePages<'a> {

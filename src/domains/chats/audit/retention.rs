@@ -2,7 +2,7 @@
 //! find the chat.
 
 use super::super::keys::{self, SCHEDULES};
-use super::super::model::{BUCKET, ChatRetentionState, Schedule};
+use super::super::model::{ChatRetentionState, ROWS_PER_BUCKET, Schedule};
 use crate::base::audit::{self, Findings, Remedy};
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::Error;
@@ -15,7 +15,7 @@ const PAGE: u64 = 1_000;
 /// The time after its score at which a chat in a schedule is overdue.
 const MAX_OVERDUE: Millis = 10 * MINUTE;
 /// Maximum number of rows above the limit of a chat: those that one pass deletes, and a bucket that is not full.
-const MAX_SURPLUS: u64 = 1_000 + BUCKET;
+const MAX_SURPLUS: u64 = 1_000 + ROWS_PER_BUCKET;
 
 /// The fields of a chat that retention reads.
 struct Record {
@@ -88,12 +88,15 @@ async fn check_holes(
     if state.newest == state.removed {
         return Ok(());
     }
-    let (first, last) = ((state.removed + 1) / BUCKET, state.newest / BUCKET);
+    let (first, last) = ((state.removed + 1) / ROWS_PER_BUCKET, state.newest / ROWS_PER_BUCKET);
     for from in (first..=last).step_by(PAGE as usize) {
         let buckets = from..=last.min(from + PAGE - 1);
         let sizes = reader.query(buckets.clone(), |bucket| cmd("HLEN").arg(keys::rows(chat, bucket)).take()).await?;
         for bucket in buckets {
-            let (low, high) = ((bucket * BUCKET).max(state.removed + 1), (bucket * BUCKET + BUCKET - 1).min(state.newest));
+            let (low, high) = (
+                (bucket * ROWS_PER_BUCKET).max(state.removed + 1),
+                (bucket * ROWS_PER_BUCKET + ROWS_PER_BUCKET - 1).min(state.newest),
+            );
             let size = sizes.read::<u64>(&bucket).unwrap_or(0);
             // Rows above the newest one, and deleted ones, have their own findings.
             if size < high + 1 - low {

@@ -135,7 +135,7 @@ impl MessageReaction {
 impl MessageReaction {
     async fn page_of_reactors(&self, request: &Request, args: PageArgs) -> Result<Connection<Reactors>> {
         let page = service::reactors(&request.app, &request.loaders(), self.id, &self.emoji, &args).await?;
-        let list = service::reactors_id(self.id, &self.emoji);
+        let list = service::reactors_scope(self.id, &self.emoji);
         Connection::from_page(request, page, list, EmptyFields, |_, user| (UserObject(user), EmptyFields)).await
     }
 }

@@ -152,7 +152,7 @@ impl ChatObject {
         let viewer = request.viewer()?.user;
         let page = service::messages(&request.app, &request.loaders(), viewer, &self.0, &args, around).await?;
         let message = |_, shown| (ChatMessageObject(shown), EmptyFields);
-        Connection::from_page(request, page, service::messages_id(self.0.id), MessageBounds::of(&self.0), message).await
+        Connection::from_page(request, page, service::messages_scope(self.0.id), MessageBounds::of(&self.0), message).await
     }
 
     async fn page_of_members(&self, request: &Request, args: PageArgs) -> Result<Connection<ChatMembers>> {
@@ -160,7 +160,7 @@ impl ChatObject {
         let page = service::members(&request.app, &request.loaders(), viewer, &self.0, &args).await?;
         let total = TotalCount::Loaded(self.0.members);
         let member = |_, member| (ChatMemberObject(member), EmptyFields);
-        Connection::from_page(request, page, service::members_id(self.0.id), total, member).await
+        Connection::from_page(request, page, service::members_scope(self.0.id), total, member).await
     }
 }
 
@@ -318,7 +318,7 @@ async fn page_of_chats(ctx: &Context<'_>, args: PageArgs, filter: ChatFilter) ->
     let total = TotalCount::on_demand(move |app| Box::pin(service::count_chats(app, viewer, filter)));
     let fields = ChatListFields { total, sync_cursor };
     let chat = |_, view| (ChatObject(view), EmptyFields);
-    Connection::from_page(request, page, service::chats_id(viewer, filter), fields, chat).await
+    Connection::from_page(request, page, service::chats_scope(viewer, filter), fields, chat).await
 }
 
 async fn page_of_requests(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<Chats>> {
@@ -330,7 +330,7 @@ async fn page_of_requests(ctx: &Context<'_>, args: PageArgs) -> Result<Connectio
     let total = TotalCount::on_demand(move |app| Box::pin(service::count_requests(app, viewer)));
     let fields = ChatListFields { total, sync_cursor };
     let chat = |_, view| (ChatObject(view), EmptyFields);
-    Connection::from_page(request, page, service::requests_id(viewer), fields, chat).await
+    Connection::from_page(request, page, service::requests_scope(viewer), fields, chat).await
 }
 
 /// The position of the event log before a page is read, if the page's `syncCursor` is selected: changes while the page is read have events after it.
@@ -366,7 +366,7 @@ async fn page_of_pending(ctx: &Context<'_>, args: PageArgs, per_chat: Option<i32
         let messages = pending.messages.into_iter().map(ChatMessageObject).collect();
         (PendingChat { chat: ChatObject(pending.view), messages, has_more: pending.has_more }, EmptyFields)
     };
-    Connection::from_page(request, page, service::pending_id(viewer), EmptyFields, chat).await
+    Connection::from_page(request, page, service::pending_scope(viewer), EmptyFields, chat).await
 }
 
 async fn settings(ctx: &Context<'_>) -> Result<ChatSettingsObject> {

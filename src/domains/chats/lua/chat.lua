@@ -9,7 +9,7 @@
 -- same of the newest row by somebody else, number and author of the newest text and of the newest text by somebody else, and the id of the newest row that
 -- is no text. `MOST_DELIVERED` is the most members of a chat that stores their delivery positions. `SPAN` is the time in ms for which
 -- chat_seen_times has one entry, and `SPANS` the most entries: more than a year.
-local BUCKET, ROWS, MOST_DELIVERED, SPAN, SPANS = 128, 11, 50, 3300000, 9600
+local ROWS_PER_BUCKET, ROWS, MOST_DELIVERED, SPAN, SPANS = 128, 11, 50, 3300000, 9600
 local KEPT, NOW = tonumber(table.remove(ARGV, 1)), tonumber(table.remove(ARGV, 1))
 
 local function int(number) return string.format('%.0f', number) end
@@ -61,7 +61,7 @@ local function other_of(chat, uid) return chat.a == uid and chat.b or chat.a end
 
 -- Whether the keys of the rows that are appended were passed.
 local function fits(chat, base, count)
-  local first, last = math.floor((chat.newest + 1) / BUCKET), math.floor((chat.newest + count) / BUCKET)
+  local first, last = math.floor((chat.newest + 1) / ROWS_PER_BUCKET), math.floor((chat.newest + count) / ROWS_PER_BUCKET)
   return first >= base and last - base <= #KEYS - ROWS
 end
 
@@ -73,7 +73,7 @@ local function append(chat, base, id, letter, by, rest)
   if tonumber(id) <= above then id = int(above + 1) end
   chat.newest, chat.oldest = number, math.max(chat.oldest, number - KEPT + 1)
   chat.last = letter .. ' ' .. by .. ' ' .. int(chat.sent) .. ' ' .. rest
-  redis.call('HSET', KEYS[ROWS + math.floor(number / BUCKET) - base], int(number), chat.last)
+  redis.call('HSET', KEYS[ROWS + math.floor(number / ROWS_PER_BUCKET) - base], int(number), chat.last)
   local recent, author = chat.recent, letter == 'T' and by or '0'
   if author ~= recent[2] then recent[3], recent[4] = recent[1], recent[2] end
   recent[1], recent[2] = id, author

@@ -13,7 +13,7 @@ for at, row in ipairs(redis.call('HMGET', KEYS[ROWS], unpack(numbers))) do
   if by then
     table.insert(members, bytes(by) .. bytes(numbers[at]))
     counts[by] = (counts[by] or 0) + 1
-    if reactions ~= '-' then redis.call('UNLINK', KEYS[ROWS + 1 + (from + at - 1) % BUCKET]) end
+    if reactions ~= '-' then redis.call('UNLINK', KEYS[ROWS + 1 + (from + at - 1) % ROWS_PER_BUCKET]) end
   end
 end
 if chat.kind == 'group' and #members > 0 then
@@ -22,7 +22,7 @@ if chat.kind == 'group' and #members > 0 then
     if redis.call('HINCRBY', KEYS[8], by, -count) <= 0 then redis.call('HDEL', KEYS[8], by) end
   end
 end
-if to % BUCKET == BUCKET - 1 or to == chat.newest then
+if to % ROWS_PER_BUCKET == ROWS_PER_BUCKET - 1 or to == chat.newest then
   redis.call('UNLINK', KEYS[ROWS])
 else
   redis.call('HDEL', KEYS[ROWS], unpack(numbers))

@@ -32,7 +32,7 @@ pub const MAX_DELIVERED_SHOWN: usize = 50;
 /// Maximum number of texts that a member of a direct chat can send before the other account has accepted the chat.
 pub(super) const TEXTS_BEFORE_ACCEPTANCE: usize = 3;
 /// Number of rows in a bucket, which is one HASH.
-pub(super) const BUCKET: u64 = 128;
+pub(super) const ROWS_PER_BUCKET: u64 = 128;
 /// Maximum number of ids of steps that a chat stores, so that a repeated step appends nothing again.
 pub(super) const MAX_STEP_IDS: usize = 1_000;
 /// The time to live of the stored ids after the last one.

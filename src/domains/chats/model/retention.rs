@@ -1,6 +1,6 @@
 //! The retention of a chat: which rows are stored and cannot be read any more, and when it is to be trimmed.
 
-use super::BUCKET;
+use super::ROWS_PER_BUCKET;
 use crate::base::clock::{DAY, MINUTE, Millis};
 
 /// Maximum number of days for which rows stay that all members have seen.
@@ -65,7 +65,7 @@ impl ChatRetentionState {
             (Schedule::Trims, Some(days)) if self.since > 0 => self.since + days * DAY,
             (Schedule::Trims, _) | (Schedule::SeenSince, Some(_)) => 0,
             (Schedule::SeenSince, None) => self.since,
-            (Schedule::Sizes, _) => self.newest.saturating_sub(self.removed) / BUCKET * BUCKET,
+            (Schedule::Sizes, _) => self.newest.saturating_sub(self.removed) / ROWS_PER_BUCKET * ROWS_PER_BUCKET,
         }
     }
 }

@@ -13,9 +13,9 @@ use crate::platform::journal::service as journal;
 use futures_util::future::try_join_all;
 
 /// Chats that are looked up in one pipeline.
-const PART: usize = 500;
+const CHATS_PER_PIPELINE: usize = 500;
 /// Groups that are settled at once.
-const AT_ONCE: usize = 8;
+const GROUPS_IN_REQUEST: usize = 8;
 /// Maximum number of groups of the other account that [`settle_block`] settles itself; the workers settle the others, within a second.
 const OF_OTHER: usize = 50;
 
@@ -43,14 +43,14 @@ pub async fn settle_block(app: &App, actor: UserId, other: UserId) -> Result<(),
 /// Settles the lists of an account in up to `most` groups in which another has texts; the workers settle the others.
 async fn settle_groups(app: &App, user: UserId, other: UserId, most: usize) -> Result<(), Error> {
     let mut left = most;
-    for part in lists::all_chats(app.db(), user).await?.chunks(PART) {
+    for part in lists::all_chats(app.db(), user).await?.chunks(CHATS_PER_PIPELINE) {
         let written = store::writers::has_written(app.db(), part, other).await?;
         let with_texts = part.iter().zip(written).filter(|(_, has_written)| *has_written);
         let with_texts: Vec<ChatId> = with_texts.map(|(chat, _)| *chat).collect();
         let (first, deferred) = with_texts.split_at(left.min(with_texts.len()));
         left -= first.len();
         let users = [user];
-        for chats in first.chunks(AT_ONCE) {
+        for chats in first.chunks(GROUPS_IN_REQUEST) {
             try_join_all(chats.iter().map(|chat| settle_changed(app, *chat, &users))).await?;
         }
         // A higher version, so that no list is written from values that were read before the block.

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, ChatMessageId, UserId};
-use crate::base::page::ListId;
+use crate::base::page::CursorScope;
 use crate::base::request::Loaders;
 use crate::domains::relations::service as relations;
 use crate::domains::users::User;
@@ -19,8 +19,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The id of the list that cursors of the events of an account's chats belong to.
-pub const fn events_id(viewer: UserId) -> ListId {
-    ListId { kind: b'L', owner: viewer.0 }
+pub const fn events_scope(viewer: UserId) -> CursorScope {
+    CursorScope { kind: b'L', owner: viewer.0 }
 }
 
 /// The content of an event of a chat.

@@ -238,7 +238,7 @@ pub(super) async fn end_membership(
     let user = if let MembershipEnd::Remove(user) = ending { user } else { actor };
     let ids = [app.next_id().await?, app.next_id().await?];
     let lease = journal::begin_deletion(app, Task::Chat { chat, former: vec![user], events: Vec::new() }).await?;
-    let step = store::leave(ChatDb::of(app), chat, newest, actor, ending, ids, app.now()).await?;
+    let step = store::end_membership(ChatDb::of(app), chat, newest, actor, ending, ids, app.now()).await?;
     if matches!(step, Err(StepRefusal::ChatEnded(_))) {
         // The chat is in no list from here on; its rows are deleted in the background.
         settle::settle_chat(app, chat, &[user], &[], Progress::default()).await?;

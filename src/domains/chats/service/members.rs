@@ -4,7 +4,7 @@ use super::super::model::{ChatView, MAX_DELIVERED_SHOWN, Member, MemberRow, Memb
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use futures_util::try_join;
 
@@ -22,8 +22,8 @@ pub struct ShownMember {
 }
 
 /// The id of the list that cursors of [`members`] belong to.
-pub const fn members_id(chat: ChatId) -> ListId {
-    ListId { kind: b'M', owner: chat.0 }
+pub const fn members_scope(chat: ChatId) -> CursorScope {
+    CursorScope { kind: b'M', owner: chat.0 }
 }
 
 /// The viewer's own membership.
@@ -44,7 +44,7 @@ pub async fn members(
     view: &ChatView,
     args: &PageArgs,
 ) -> Result<Page<ShownMember>, Error> {
-    let request = args.check(&app.cursors().await?, members_id(view.id))?;
+    let request = args.check(&app.cursors().await?, members_scope(view.id))?;
     let mut all = loaders.chat_members.load(view.id).await?.to_vec();
     all.sort_unstable_by_key(|row| std::cmp::Reverse(position(&row.member)));
     page::read_page(&MemberListing { loaders, viewer, all }, request).await

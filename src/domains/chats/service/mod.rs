@@ -25,19 +25,19 @@ mod sync;
 mod typing;
 
 pub use blocks::settle_block;
-pub use events::{ChatEventContent, ChatLogEntry, events_id, filter_for_account, load_event, recipients};
+pub use events::{ChatEventContent, ChatLogEntry, events_scope, filter_for_account, load_event, recipients};
 pub use groups::{NewGroup, add_members, create_group, leave, remove_member, rename, set_role};
 pub use invitations::load_settings;
-pub use members::{ShownMember, find_member, member_of, members, members_id};
+pub use members::{ShownMember, find_member, member_of, members, members_scope};
 pub use messages::{ShownMessage, can_send, find_message, load_shown, unread_count, view};
 pub use own::{MuteUntil, archive, clear_history, mark_seen, mute, set_settings};
 pub use pages::{
-    MessagePage, chats, chats_id, count_chats, count_requests, count_unread_chats, messages, messages_id, newest_message,
-    requests, requests_id,
+    MessagePage, chats, chats_scope, count_chats, count_requests, count_unread_chats, messages, messages_scope, newest_message,
+    requests, requests_scope,
 };
-pub use pending::{PendingChat, pending, pending_id};
+pub use pending::{PendingChat, pending, pending_scope};
 pub use purge::{leave_all, purge, repair_member, settle_member};
-pub use reactions::{react, reactors, reactors_id};
+pub use reactions::{react, reactors, reactors_scope};
 pub use requests::{accept, decline};
 pub use retention::{set_retention, sweep};
 pub use send::{NewMessage, delete_message, edit_message, send};

@@ -111,7 +111,7 @@ pub async fn mute(app: &App, loaders: &Loaders, viewer: UserId, chat: &str, unti
     };
     if !lists::mute(app.db(), viewer, chat, until).await? {
         // The chat may be too new for the viewer's lists.
-        settle_own(app, viewer, chat).await?;
+        settle_viewer_lists(app, viewer, chat).await?;
         if !lists::mute(app.db(), viewer, chat, until).await? {
             return Err(not_found().into());
         }
@@ -133,7 +133,7 @@ pub async fn archive(app: &App, loaders: &Loaders, viewer: UserId, chat: &str, i
     let mut result = lists::archive(app.db(), viewer, chat, newest, is_unread, app.now()).await?;
     if result == ArchiveResult::NoChat {
         // The chat may be too new for the viewer's lists.
-        settle_own(app, viewer, chat).await?;
+        settle_viewer_lists(app, viewer, chat).await?;
         result = lists::archive(app.db(), viewer, chat, newest, is_unread, app.now()).await?;
     }
     match result {
@@ -141,7 +141,7 @@ pub async fn archive(app: &App, loaders: &Loaders, viewer: UserId, chat: &str, i
         ArchiveResult::Request => Err(forbidden("Accept the chat first.", "chatId").into()),
         ArchiveResult::Done => {
             // A text may have come since the chat was read.
-            settle_own(app, viewer, chat).await?;
+            settle_viewer_lists(app, viewer, chat).await?;
             publish::publish_in_background(app, chat, ChatEvent::Changed(viewer));
             Ok(chat)
         }
@@ -149,7 +149,7 @@ pub async fn archive(app: &App, loaders: &Loaders, viewer: UserId, chat: &str, i
 }
 
 /// Makes the viewer's lists agree with a chat. A script and the lists.
-async fn settle_own(app: &App, viewer: UserId, chat: ChatId) -> Result<(), Error> {
+async fn settle_viewer_lists(app: &App, viewer: UserId, chat: ChatId) -> Result<(), Error> {
     match store::read_states(ChatDb::of(app), chat, &[viewer], false).await? {
         Ok((_, states)) => settle::settle_lists(app, chat, &states, true).await,
         Err(_) => Ok(()),

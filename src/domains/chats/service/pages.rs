@@ -7,27 +7,27 @@ use super::messages::{ShownMessage, load_shown, show};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, ChatMessageId, UserId};
-use crate::base::page::{self, DEFAULT, ListId, MAX, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, DEFAULT, MAX, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use std::sync::Arc;
 
 /// The id of the list that cursors of [`chats`] belong to.
-pub const fn chats_id(viewer: UserId, filter: ChatFilter) -> ListId {
+pub const fn chats_scope(viewer: UserId, filter: ChatFilter) -> CursorScope {
     let kind = match filter {
         ChatFilter::Inbox => b'I',
         ChatFilter::Archived => b'A',
     };
-    ListId { kind, owner: viewer.0 }
+    CursorScope { kind, owner: viewer.0 }
 }
 
 /// The id of the list that cursors of [`requests`] belong to.
-pub const fn requests_id(viewer: UserId) -> ListId {
-    ListId { kind: b'K', owner: viewer.0 }
+pub const fn requests_scope(viewer: UserId) -> CursorScope {
+    CursorScope { kind: b'K', owner: viewer.0 }
 }
 
 /// The id of the list that cursors of [`messages`] belong to.
-pub const fn messages_id(chat: ChatId) -> ListId {
-    ListId { kind: b'H', owner: chat.0 }
+pub const fn messages_scope(chat: ChatId) -> CursorScope {
+    CursorScope { kind: b'H', owner: chat.0 }
 }
 
 /// A page of the viewer's chats, the latest activity first, with activities as positions. One read of rows and one batch of chats.
@@ -41,7 +41,7 @@ pub async fn chats(
     filter: ChatFilter,
     args: &PageArgs,
 ) -> Result<Page<Arc<ChatView>>, Error> {
-    let request = args.check(&app.cursors().await?, chats_id(viewer, filter))?;
+    let request = args.check(&app.cursors().await?, chats_scope(viewer, filter))?;
     page::read_page(&ChatListing { app, loaders, viewer, list: ListingKind::Chats(filter) }, request).await
 }
 
@@ -50,7 +50,7 @@ pub async fn chats(
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn requests(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs) -> Result<Page<Arc<ChatView>>, Error> {
-    let request = args.check(&app.cursors().await?, requests_id(viewer))?;
+    let request = args.check(&app.cursors().await?, requests_scope(viewer))?;
     page::read_page(&ChatListing { app, loaders, viewer, list: ListingKind::Requests }, request).await
 }
 
@@ -136,7 +136,7 @@ pub async fn messages(
     let page = match around {
         Some(number) => rows_around(loaders, view, args, number).await?,
         None => {
-            let request = args.check(&app.cursors().await?, messages_id(view.id))?;
+            let request = args.check(&app.cursors().await?, messages_scope(view.id))?;
             page::read_page(&MessageListing { loaders, view }, request).await?
         }
     };

@@ -8,7 +8,7 @@ use super::messages::{ShownMessage, hidden_writers, show, unread_count};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, ChatMessageId, UserId};
-use crate::base::page::{self, DEFAULT, ListId, MAX, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, DEFAULT, MAX, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::relations::service as relations;
 use futures_util::future::try_join_all;
@@ -30,8 +30,8 @@ pub struct PendingChat {
 }
 
 /// The id of the list that cursors of [`pending`] belong to.
-pub const fn pending_id(viewer: UserId) -> ListId {
-    ListId { kind: b'N', owner: viewer.0 }
+pub const fn pending_scope(viewer: UserId) -> CursorScope {
+    CursorScope { kind: b'N', owner: viewer.0 }
 }
 
 /// A page of the chats of the inbox with unread texts, muted ones too, by latest activity, each with the oldest of these texts. One read of the list,
@@ -52,7 +52,7 @@ pub async fn pending(
         Some(Ok(size @ 1..=MAX)) => size,
         Some(_) => return Err(Error::BadUserInput(format!("`perChat` must be from 1 to {MAX}."))),
     };
-    let request = args.check(&app.cursors().await?, pending_id(viewer))?;
+    let request = args.check(&app.cursors().await?, pending_scope(viewer))?;
     if request.size * per_chat > MAX_MESSAGES {
         return Err(Error::BadUserInput(format!("`first` times `perChat` must be at most {MAX_MESSAGES}.")));
     }

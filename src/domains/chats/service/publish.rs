@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Maximum number of reads of the published row of a chat, while the log is trimmed at the same time, or the chat has lost rows.
-const TRIES: usize = 10;
+const ATTEMPTS: usize = 10;
 /// The least time between two events with the positions of a member, in ms.
 const POSITION_INTERVAL: u64 = 1_000;
 /// The shortest wait for the end of a throttle, in ms: the clock of the server that has started the throttle may be slow.
@@ -81,7 +81,7 @@ pub(super) async fn publish_rows(app: &App, chat: ChatId, rows: &UnpublishedRows
         return Ok(());
     }
     let mut published = events::publish_chat_rows(app, chat, rows.head, None, &rows.ends).await?;
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS {
         let lost = match &published {
             None => None,
             Some(appended) => match store::raise_published(app.db(), chat, appended, app.now()).await? {

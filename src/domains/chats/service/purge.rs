@@ -1,6 +1,6 @@
 //! Removes deleted accounts from chats.
 
-use super::super::model::{BUCKET, ChatKind};
+use super::super::model::{ChatKind, ROWS_PER_BUCKET};
 use super::super::store::purge::PurgeMemberResult;
 use super::super::store::{self, ChatDb, MembershipEnd, StepRefusal, lists};
 use super::{groups, publish, requests, settle};
@@ -14,11 +14,11 @@ use crate::platform::journal::{Progress, Task};
 use futures_util::future::try_join_all;
 
 /// Buckets of rows that one pass processes, over all chats.
-const BUCKETS: u64 = 6;
+const BUCKETS_PER_PASS: u64 = 6;
 /// Number of chats from which the account is removed concurrently.
-const AT_ONCE: usize = 8;
+const CONCURRENCY: usize = 8;
 /// Texts that one script stops counting as unread.
-const TEXTS: u64 = 1_000;
+const TEXTS_PER_SCRIPT: u64 = 1_000;
 /// Maximum number of chats that it had left from which [`leave_all`] removes an account; [`purge`] removes it from the others.
 const MAX_FORMER: usize = 500;
 
@@ -29,10 +29,10 @@ const MAX_FORMER: usize = 500;
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn leave_all(app: &App, user: UserId) -> Result<(), Error> {
-    for chats in lists::all_chats(app.db(), user).await?.chunks(AT_ONCE) {
+    for chats in lists::all_chats(app.db(), user).await?.chunks(CONCURRENCY) {
         try_join_all(chats.iter().map(|chat| leave(app, *chat, user))).await?;
     }
-    for chats in lists::former_chats(app.db(), user, MAX_FORMER).await?.chunks(AT_ONCE) {
+    for chats in lists::former_chats(app.db(), user, MAX_FORMER).await?.chunks(CONCURRENCY) {
         try_join_all(chats.iter().map(|chat| leave_former(app, *chat, user))).await?;
     }
     Ok(())
@@ -56,9 +56,9 @@ async fn leave_former(app: &App, chat: ChatId, user: UserId) -> Result<(), Error
 async fn purge_texts(app: &App, chat: ChatId, user: UserId) -> Result<u64, Error> {
     let mut count = 0;
     loop {
-        let purged = store::purge::purge_texts(ChatDb::of(app), chat, user, TEXTS).await?;
+        let purged = store::purge::purge_texts(ChatDb::of(app), chat, user, TEXTS_PER_SCRIPT).await?;
         count += purged;
-        if purged < TEXTS {
+        if purged < TEXTS_PER_SCRIPT {
             return Ok(count);
         }
     }
@@ -72,16 +72,16 @@ async fn purge_texts(app: &App, chat: ChatId, user: UserId) -> Result<u64, Error
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, user: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
     let mut chats = lists::all_chats(app.db(), user).await?;
-    chats.extend(lists::former_chats(app.db(), user, BUCKETS as usize).await?);
+    chats.extend(lists::former_chats(app.db(), user, BUCKETS_PER_PASS as usize).await?);
     // The chat whose rows are being processed comes first.
     chats.sort_by_key(|chat| chat.0 != progress.version);
-    chats.truncate(BUCKETS as usize);
+    chats.truncate(BUCKETS_PER_PASS as usize);
     if chats.is_empty() {
         lists::purge(app.db(), user, &[]).await?;
         return Ok(None);
     }
     let subtasks = journal::begin_subtasks(app, chats.iter().map(|chat| Task::chat_member(*chat, user))).await?;
-    let mut left = BUCKETS;
+    let mut left = BUCKETS_PER_PASS;
     for chat in &chats {
         let from = if chat.0 == progress.version { progress.below } else { 0 };
         if let Some(below) = purge_in(app, *chat, user, from, &mut left).await? {
@@ -110,7 +110,7 @@ pub async fn settle_member(
     progress: Progress,
 ) -> Result<Option<Progress>, Error> {
     if !users::exists(app, user).await? {
-        let below = purge_in(app, chat, user, progress.below, &mut BUCKETS.clone()).await?;
+        let below = purge_in(app, chat, user, progress.below, &mut BUCKETS_PER_PASS.clone()).await?;
         if below.is_none() {
             lists::purge(app.db(), user, &[chat]).await?;
         }
@@ -160,7 +160,7 @@ async fn leave(app: &App, chat: ChatId, user: UserId) -> Result<bool, Error> {
     if states.members.iter().any(|snapshot| snapshot.member.is_some()) {
         match groups::end_membership(app, chat, states.newest, user, MembershipEnd::DeleteAccount).await {
             Ok(_) | Err(Refusal::User(_)) => {}
-            Err(Refusal::Fatal(error)) => return Err(error),
+            Err(Refusal::Error(error)) => return Err(error),
         }
     }
     Ok(!store::writers::has_ended(app.db(), chat).await?)
@@ -173,8 +173,8 @@ async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u
         return end(app, chat, left).await;
     }
     let Some((removed, newest)) = store::purge::bounds(app.db(), chat).await? else { return Ok(None) };
-    let from = from.max(removed / BUCKET);
-    let to = (from + (*left).max(1)).min(newest / BUCKET + 1);
+    let from = from.max(removed / ROWS_PER_BUCKET);
+    let to = (from + (*left).max(1)).min(newest / ROWS_PER_BUCKET + 1);
     for bucket in from..to {
         for sequence in store::purge::purge_rows(ChatDb::of(app), chat, bucket, user).await? {
             // A row that was deleted meanwhile has no reactions.
@@ -182,7 +182,7 @@ async fn purge_in(app: &App, chat: ChatId, user: UserId, from: u64, left: &mut u
         }
     }
     *left = left.saturating_sub(to.saturating_sub(from).max(1));
-    if to <= newest / BUCKET {
+    if to <= newest / ROWS_PER_BUCKET {
         return Ok(Some(to));
     }
     if let Ok((_, states)) = store::read_states(ChatDb::of(app), chat, &[], false).await?

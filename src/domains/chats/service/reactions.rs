@@ -7,7 +7,7 @@ use super::{charge, forbidden, no_message, publish, refusal_of_message};
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{ChatMessageId, UserId};
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::relations::service as relations;
@@ -59,13 +59,13 @@ pub async fn react(
 }
 
 /// The id of the list that cursors of [`reactors`] belong to.
-pub fn reactors_id(id: ChatMessageId, emoji: &str) -> ListId {
+pub fn reactors_scope(id: ChatMessageId, emoji: &str) -> CursorScope {
     let mut digest = Sha256::new();
     digest.update(id.chat.0.to_be_bytes());
     digest.update(id.sequence.to_be_bytes());
     digest.update(emoji.as_bytes());
     let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = digest.finalize().into();
-    ListId { kind: b'E', owner: u64::from_be_bytes([a, b, c, d, e, f, g, h]) }
+    CursorScope { kind: b'E', owner: u64::from_be_bytes([a, b, c, d, e, f, g, h]) }
 }
 
 /// A page of the accounts that have reacted to a message with an emoji, the newest first, without those that the viewer cannot discover. One batch of
@@ -80,7 +80,7 @@ pub async fn reactors(
     emoji: &str,
     args: &PageArgs,
 ) -> Result<Page<Arc<User>>, Error> {
-    let request = args.check(&app.cursors().await?, reactors_id(id, emoji))?;
+    let request = args.check(&app.cursors().await?, reactors_scope(id, emoji))?;
     let all = loaders.chat_reactors.load(id).await?;
     // Reactions of members who have left stay, so there may be more than members.
     let of_emoji = all.iter().filter(|(other, ..)| other == emoji).take(model::MAX_MEMBERS);

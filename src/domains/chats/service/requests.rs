@@ -50,7 +50,7 @@ pub(super) async fn decline_unchecked(app: &App, user: UserId, chat: ChatId) -> 
     match decline_in(app, user, chat, view.kind, view.newest).await {
         // It was accepted or declined meanwhile.
         Ok(_) | Err(Refusal::User(_)) => Ok(()),
-        Err(Refusal::Fatal(error)) => Err(error),
+        Err(Refusal::Error(error)) => Err(error),
     }
 }
 

@@ -14,9 +14,9 @@ use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 
 /// Maximum number of rows of a chat that one pass deletes.
-const ROWS: u64 = 1_000;
+const ROWS_PER_PASS: u64 = 1_000;
 /// Maximum number of chats of each range of each part of a schedule that one sweep trims.
-const CHATS: usize = 20;
+const CHATS_PER_RANGE: usize = 20;
 
 /// Sets the number of days for which rows that all members have seen are kept; `None` for the setting of the server. The same number changes nothing.
 /// A charge, the journal, the commit, and the schedules; the event is published after the response.
@@ -63,7 +63,7 @@ pub async fn sweep(app: &App) -> Result<usize, Error> {
     let config = app.config();
     let limits = RetentionLimits { rows: config.messages_kept, days: config.messages_days_after_seen };
     let mut trimmed = 0;
-    for due in store::find_due(app.db(), limits, app.now(), CHATS).await? {
+    for due in store::find_due(app.db(), limits, app.now(), CHATS_PER_RANGE).await? {
         match trim(app, due, limits).await {
             Ok(()) => trimmed += 1,
             // The entry of the schedule stays: the next sweep continues.
@@ -87,7 +87,7 @@ async fn trim(app: &App, due: DueChat, limits: RetentionLimits) -> Result<(), Er
         // Unread texts have become unreadable. The entry of the schedule stays until this is in the journal.
         journal::enqueue(app, Task::chat_change(chat, Vec::new())).await?;
     }
-    let removed = store::remove(ChatDb::of(app), chat, &before, ROWS).await?;
+    let removed = store::remove(ChatDb::of(app), chat, &before, ROWS_PER_PASS).await?;
     let after = ChatRetentionState { removed, ..before };
     // Before the entry that has found the chat changes: one of both entries remains if the process ends here.
     store::schedule(app.db(), chat, &after).await?;

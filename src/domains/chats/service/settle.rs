@@ -1,7 +1,7 @@
 //! Reconciles the chat lists of members with a chat.
 
 use super::super::model::MemberState::Request;
-use super::super::model::{BUCKET, ChatKind, Member, MemberState};
+use super::super::model::{ChatKind, Member, MemberState, ROWS_PER_BUCKET};
 use super::super::store::lists::{self, ChatListUpdate, SettleResult};
 use super::super::store::writers::AuthorRange;
 use super::super::store::{self, ChatDb, ChatSnapshot, MemberSnapshot, NewChat, RecentRows, StepRefusal};
@@ -20,17 +20,17 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Members whose lists one pass settles, with at most nine keys each.
-const PASS: usize = 100;
+const MEMBERS_PER_PASS: usize = 100;
 /// Commands that the lists of a member cost: a read of the values from which they are derived, a read of its account, and their writes.
-const COMMANDS: u64 = 13;
+const COMMANDS_PER_MEMBER: u64 = 13;
 /// The stage in which the rows of a chat that has ended are deleted.
-const ENDING: u8 = 1;
+const STAGE_DELETE_ROWS: u8 = 1;
 /// The stage after the publication of a change: a retried pass does not publish it again.
-const PUBLISHED: u8 = 2;
+const STAGE_PUBLISHED: u8 = 2;
 /// The version of a chat that has ended, above all others.
-const ENDED: u64 = u32::MAX as u64;
+const ENDED_VERSION: u64 = u32::MAX as u64;
 /// Buckets of rows that one pass deletes.
-const BUCKETS: u64 = 8;
+const BUCKETS_PER_PASS: u64 = 8;
 
 /// Settles the lists of the members in `states` and publishes the change. The lists of the other members of a group are settled by a worker, unless
 /// they agree with the chat already. The request is charged for that work. One pipeline on the hash tags of the members; for a direct chat
@@ -66,7 +66,7 @@ pub(super) async fn finish(
 /// Adds the work of the workers for members to the measured work of the request.
 fn charge_others(members: u64) {
     if let Some(meter) = Meter::current() {
-        meter.add(Work { commands: members * COMMANDS, ..Work::default() });
+        meter.add(Work { commands: members * COMMANDS_PER_MEMBER, ..Work::default() });
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) async fn settle_lists(app: &App, chat: ChatId, states: &ChatSnapshot,
 async fn settle_ended(app: &App, chat: ChatId, kind: ChatKind, updates: &[ChatListUpdate]) -> Result<(), Error> {
     // A direct chat ends with its accounts, which have no lists any more.
     if kind == ChatKind::Group && store::writers::has_ended(app.db(), chat).await? {
-        let removed = |update: &ChatListUpdate| ChatListUpdate::removed(update.user, chat, ENDED, false);
+        let removed = |update: &ChatListUpdate| ChatListUpdate::removed(update.user, chat, ENDED_VERSION, false);
         let removals: Vec<ChatListUpdate> = updates.iter().map(removed).collect();
         lists::settle(app.db(), &removals, app.now()).await?;
         store::retention::unschedule(app.db(), chat).await?;
@@ -263,23 +263,24 @@ pub async fn settle_chat(
     progress: Progress,
 ) -> Result<Option<Progress>, Error> {
     // Reads one member more than a pass settles, to see whether there are more.
-    let (settled, mut states) = match store::read_states_above(ChatDb::of(app), chat, progress.below, PASS + 1).await? {
-        Ok(found) => found,
-        Err(StepRefusal::ChatEnded(newest)) => return purge_ended(app, chat, former, newest, progress).await,
-        Err(_) => {
-            // The record was deleted. A node may have lost the removal of the chat from the lists of its last members.
-            for user in former {
-                lists::purge(app.db(), *user, &[chat]).await?;
+    let (settled, mut states) =
+        match store::read_states_above(ChatDb::of(app), chat, progress.below, MEMBERS_PER_PASS + 1).await? {
+            Ok(found) => found,
+            Err(StepRefusal::ChatEnded(newest)) => return purge_ended(app, chat, former, newest, progress).await,
+            Err(_) => {
+                // The record was deleted. A node may have lost the removal of the chat from the lists of its last members.
+                for user in former {
+                    lists::purge(app.db(), *user, &[chat]).await?;
+                }
+                store::retention::unschedule(app.db(), chat).await?;
+                return Ok(None);
             }
-            store::retention::unschedule(app.db(), chat).await?;
-            return Ok(None);
-        }
-    };
-    if progress.below == 0 && progress.stage != PUBLISHED {
+        };
+    if progress.below == 0 && progress.stage != STAGE_PUBLISHED {
         publish::publish_missing(app, chat, progress.is_restarted).await?;
         if !events.is_empty() {
             publish::publish(app, chat, &shown_events(app, chat, events).await?).await?;
-            return Ok(Some(Progress { stage: PUBLISHED, ..progress }));
+            return Ok(Some(Progress { stage: STAGE_PUBLISHED, ..progress }));
         }
     }
     if progress.below == 0
@@ -297,8 +298,8 @@ pub async fn settle_chat(
         store::retention::schedule(app.db(), chat, &states.retention).await?;
         return Ok(None);
     }
-    let is_more = states.members.len() > PASS;
-    states.members.truncate(PASS);
+    let is_more = states.members.len() > MEMBERS_PER_PASS;
+    states.members.truncate(MEMBERS_PER_PASS);
     if progress.is_restarted {
         let users: Vec<UserId> = states.members.iter().map(|snapshot| snapshot.user).collect();
         states = raise_version_above_lists(app, chat, states, &users).await?;
@@ -325,7 +326,7 @@ pub(super) async fn raise_version_above_lists(
     users: &[UserId],
 ) -> Result<ChatSnapshot, Error> {
     let highest = lists::settled_versions(app.db(), chat, users).await?.into_iter().max().unwrap_or(0);
-    if highest <= states.version || highest == ENDED {
+    if highest <= states.version || highest == ENDED_VERSION {
         return Ok(states);
     }
     store::raise_versions(ChatDb::of(app), &[chat], highest).await?;
@@ -357,28 +358,29 @@ async fn purge_ended(
     newest: u64,
     progress: Progress,
 ) -> Result<Option<Progress>, Error> {
-    let from = if progress.stage == ENDING {
+    let from = if progress.stage == STAGE_DELETE_ROWS {
         progress.below
     } else {
         // The last members wait for the event of their leaving; the deletion of many rows takes long. The record contains the unpublished ends of
         // memberships. No event follows the end of a chat, so that later passes have none to publish.
         publish::publish_missing(app, chat, progress.is_restarted).await?;
         // `below` may be an account, not a bucket: the passes before may have settled members.
-        store::purge::bounds(app.db(), chat).await?.map_or(0, |(removed, _)| removed / BUCKET)
+        store::purge::bounds(app.db(), chat).await?.map_or(0, |(removed, _)| removed / ROWS_PER_BUCKET)
     };
-    let end = newest / BUCKET + 1;
-    let to = (from + BUCKETS).min(end);
+    let end = newest / ROWS_PER_BUCKET + 1;
+    let to = (from + BUCKETS_PER_PASS).min(end);
     let (mut accounts, reacted) = store::purge::read_rows(app.db(), chat, from..to).await?;
-    let left = store::purge::former_members(app.db(), chat, PASS).await?;
+    let left = store::purge::former_members(app.db(), chat, MEMBERS_PER_PASS).await?;
     accounts.extend(former);
     accounts.extend(&left);
     accounts.sort_unstable();
     accounts.dedup();
-    let removals: Vec<ChatListUpdate> = accounts.iter().map(|user| ChatListUpdate::removed(*user, chat, ENDED, false)).collect();
+    let removals: Vec<ChatListUpdate> =
+        accounts.iter().map(|user| ChatListUpdate::removed(*user, chat, ENDED_VERSION, false)).collect();
     lists::settle(app.db(), &removals, app.now()).await?;
     store::purge::purge_chat_rows(app.db(), chat, from..to, &reacted, &left).await?;
-    if to < end || left.len() == PASS {
-        return Ok(Some(Progress { stage: ENDING, below: to, ..progress }));
+    if to < end || left.len() == MEMBERS_PER_PASS {
+        return Ok(Some(Progress { stage: STAGE_DELETE_ROWS, below: to, ..progress }));
     }
     store::purge::delete_record(app.db(), chat).await?;
     Ok(None)

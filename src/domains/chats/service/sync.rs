@@ -2,7 +2,7 @@
 
 use super::super::model::ChatView;
 use super::super::store::events as store;
-use super::events::events_id;
+use super::events::events_scope;
 use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -11,7 +11,7 @@ use crate::platform::events::service as events;
 use crate::platform::events::{ChatResumePoint, LogPosition};
 
 /// The largest clock skew between processes.
-const SKEW: Millis = 60_000;
+const MAX_CLOCK_SKEW: Millis = 60_000;
 
 /// The end of the event log, to be read before a page. One round trip.
 ///
@@ -32,12 +32,12 @@ pub async fn sync_cursor(
     position: LogPosition,
     page: impl Iterator<Item = &ChatView>,
 ) -> Result<String, Error> {
-    let since = app.now().saturating_sub(app.config().events_age.saturating_add(SKEW));
+    let since = app.now().saturating_sub(app.config().events_age.saturating_add(MAX_CLOCK_SKEW));
     let is_young = |view: &&ChatView| view.last.as_ref().is_some_and(|row| row.sent_at >= since);
     let shown: Vec<ChatMessageId> =
         page.filter(is_young).map(|view| ChatMessageId { chat: view.id, sequence: view.newest }).collect();
     let shown = not_yet_published(app, &position, shown).await?;
-    Ok(ChatResumePoint::new(position, &shown).encode(&app.cursors().await?, events_id(viewer)))
+    Ok(ChatResumePoint::new(position, &shown).encode(&app.cursors().await?, events_scope(viewer)))
 }
 
 /// Those of the newest rows of chats whose events may be after a position.

@@ -16,7 +16,7 @@ static RAISE_PUBLISHED: Script = Script::allow_oom(include_str!("../lua/raise_pu
 
 /// The time for which the ends of memberships are kept after their commit, at least: a node of a cluster may lose their events, and the entry of the journal
 /// publishes them again.
-const ENDS_KEPT: Millis = 2 * RETENTION;
+const MEMBERSHIP_END_TTL: Millis = 2 * RETENTION;
 
 /// Rows of a chat that may be unpublished: those up to the newest one, and the memberships that have ended with some of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(in super::super) struct UnpublishedRows {
 }
 
 impl UnpublishedRows {
-    /// Parses the ends as `lua/leave_chat.lua` stores them; `None` if they are invalid. `newest` is the newest row, and `gone` the id of the end of the
+    /// Parses the ends as `lua/end_membership.lua` stores them; `None` if they are invalid. `newest` is the newest row, and `gone` the id of the end of the
     /// chat.
     pub(super) fn parse(newest: ChatHead, gone: Option<u64>, ends: &str) -> Option<Self> {
         let ends: Vec<_> = ends.split(',').filter(|end| !end.is_empty()).map(parse_end).collect::<Option<_>>()?;
@@ -81,7 +81,7 @@ pub(in super::super) async fn raise_published(
     rows: &PublishedRows,
     now: Millis,
 ) -> Result<Option<ChatHead>, Error> {
-    let before = now.saturating_sub(ENDS_KEPT);
+    let before = now.saturating_sub(MEMBERSHIP_END_TTL);
     let text = |id: Option<u64>| id.map(|id| id.to_string()).unwrap_or_default();
     let call = Call::new(&RAISE_PUBLISHED, [keys::chat(chat), keys::sent(chat)]).arg(rows.head.row).arg(before);
     let call = call.arg(text(rows.head.id)).arg(rows.earlier.row).arg(text(rows.earlier.id));

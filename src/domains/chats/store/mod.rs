@@ -13,8 +13,8 @@ pub(super) use events::UnpublishedRows;
 
 use super::keys;
 use super::model::{
-    BUCKET, ChatHistory, ChatKind, ChatRetentionState, ChatRole, MAX_EMOJI, MAX_MEMBERS, MAX_REACTIONS, MAX_STEP_IDS, Member,
-    MemberState, STEP_IDS_TTL, TEXTS_BEFORE_ACCEPTANCE,
+    ChatHistory, ChatKind, ChatRetentionState, ChatRole, MAX_EMOJI, MAX_MEMBERS, MAX_REACTIONS, MAX_STEP_IDS, Member,
+    MemberState, ROWS_PER_BUCKET, STEP_IDS_TTL, TEXTS_BEFORE_ACCEPTANCE,
 };
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -27,7 +27,7 @@ const CHAT_PRELUDE: &str = include_str!("../lua/chat.lua");
 static CREATE_CHAT: Script = Script::allow_oom(include_str!("../lua/create_chat.lua"));
 static SEND_TEXT: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/send_text.lua"));
 static ADD_MEMBERS: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/add_members.lua"));
-static LEAVE_CHAT: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/leave_chat.lua"));
+static END_MEMBERSHIP: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/end_membership.lua"));
 static SET_ROLE: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/set_role.lua"));
 static RENAME_CHAT: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/rename_chat.lua"));
 static CHANGE_MEMBER: Script = Script::allow_oom_after(CHAT_PRELUDE, include_str!("../lua/change_member.lua"));
@@ -39,7 +39,7 @@ static SET_SETTLED: Script = Script::allow_oom(include_str!("../lua/set_settled.
 static DELIVER_ROWS: Script = Script::after(CHAT_PRELUDE, include_str!("../lua/deliver_rows.lua"));
 
 /// Maximum number of attempts of a step: the keys of the buckets of its rows change while many members write at once.
-const TRIES: usize = 100;
+const ATTEMPTS: usize = 100;
 
 /// The newest rows of a chat and their authors, as `lua/chat.lua` keeps them. The author is 0 for rows that a block never hides: all rows except texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -139,9 +139,9 @@ async fn append(
     args: &[String],
 ) -> Result<ChatChangeResult, Error> {
     let mut newest = newest;
-    for _ in 0..TRIES {
-        let base = (newest + 1) / BUCKET;
-        let buckets = (base..=base + count.div_ceil(BUCKET)).map(|bucket| keys::rows(id, bucket)).collect();
+    for _ in 0..ATTEMPTS {
+        let base = (newest + 1) / ROWS_PER_BUCKET;
+        let buckets = (base..=base + count.div_ceil(ROWS_PER_BUCKET)).map(|bucket| keys::rows(id, bucket)).collect();
         let reply: Vec<String> = db.call(db.script(script, id, buckets, base).arg(args)).await?;
         if reply.first().is_some_and(|word| word == "again") {
             newest = reply.get(1).and_then(|newest| newest.parse().ok()).unwrap_or(newest);
@@ -315,7 +315,7 @@ pub(super) enum MembershipEnd {
 }
 
 /// Ends a membership of a group: the commit. `ids` are unique. One script.
-pub(super) async fn leave(
+pub(super) async fn end_membership(
     db: ChatDb<'_>,
     chat: ChatId,
     newest: u64,
@@ -333,7 +333,7 @@ pub(super) async fn leave(
     let [a, b] = ids.map(|id| id.to_string());
     let (kept, ttl) = (MAX_STEP_IDS.to_string(), STEP_IDS_TTL.to_string());
     let args = [actor.0.to_string(), user.0.to_string(), now.to_string(), a, b, mode.to_owned(), kept, ttl];
-    append(db, &LEAVE_CHAT, chat, newest, 2, &args).await
+    append(db, &END_MEMBERSHIP, chat, newest, 2, &args).await
 }
 
 /// Changes the role of a member: the commit. `ids` are unique. One script.
@@ -410,7 +410,7 @@ pub(super) async fn change_text(
     now: Millis,
 ) -> Result<ChatChangeResult, Error> {
     let keys = vec![keys::rows_with(chat, sequence), keys::reactions(chat, sequence)];
-    let call = db.script(&CHANGE_TEXT, chat, keys, sequence / BUCKET).arg(sequence).arg(actor.0);
+    let call = db.script(&CHANGE_TEXT, chat, keys, sequence / ROWS_PER_BUCKET).arg(sequence).arg(actor.0);
     let call = call.arg(if text.is_some() { "edit" } else { "delete" }).arg(now).arg(text.unwrap_or_default());
     parse(&db.call::<Vec<String>>(call).await?)
 }
@@ -431,7 +431,8 @@ pub(super) async fn react(
         Some((_, false)) => (&PURGE_REACTIONS, "remove"),
         None => (&PURGE_REACTIONS, "purge"),
     };
-    let call = db.script(script, chat, keys, sequence / BUCKET).arg(sequence).arg(actor.0).arg(action).arg(id).arg(MAX_EMOJI);
+    let call =
+        db.script(script, chat, keys, sequence / ROWS_PER_BUCKET).arg(sequence).arg(actor.0).arg(action).arg(id).arg(MAX_EMOJI);
     let reply: Vec<String> = db.call(call.arg(emoji.map_or("", |(emoji, _)| emoji)).arg(MAX_REACTIONS)).await?;
     match reply.first().map(String::as_str) {
         Some("ok") => Ok(Ok(reply.get(1).is_none_or(|it| it != "same"))),

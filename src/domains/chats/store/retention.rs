@@ -1,7 +1,7 @@
 //! Trims chats: makes rows unreadable that retention does not keep, deletes them, and finds the chats that have any.
 
 use super::super::keys::{self, SCHEDULES};
-use super::super::model::{BUCKET, ChatRetentionState, DAYS_OF_SERVER, SPAN, Schedule};
+use super::super::model::{ChatRetentionState, DAYS_OF_SERVER, ROWS_PER_BUCKET, SPAN, Schedule};
 use super::{CHAT_PRELUDE, ChatDb, ChatSnapshot, StepRefusal, corrupt, parse};
 use crate::base::clock::{DAY, MINUTE, Millis};
 use crate::base::error::Error;
@@ -62,12 +62,12 @@ pub(in super::super) async fn remove(db: ChatDb<'_>, chat: ChatId, state: &ChatR
         return Ok(state.removed);
     }
     let remove_bucket = |bucket: u64| {
-        let numbers = bucket * BUCKET..(bucket + 1) * BUCKET;
+        let numbers = bucket * ROWS_PER_BUCKET..(bucket + 1) * ROWS_PER_BUCKET;
         let (from, to) = (first.max(numbers.start), last.min(numbers.end - 1));
         let keys = std::iter::once(keys::rows(chat, bucket)).chain(numbers.map(|number| keys::reactions(chat, number)));
         db.script(&REMOVE_ROWS, chat, keys.collect(), bucket).arg(from).arg(to)
     };
-    let replies = db.call_many((first / BUCKET..=last / BUCKET).map(remove_bucket).collect()).await?;
+    let replies = db.call_many((first / ROWS_PER_BUCKET..=last / ROWS_PER_BUCKET).map(remove_bucket).collect()).await?;
     for reply in replies {
         if decode::value::<u64>(reply)? == 0 {
             return Ok(state.removed);

@@ -1,7 +1,7 @@
 //! Reads members, and the authors of texts in groups.
 
 use super::super::keys;
-use super::super::model::{BUCKET, MAX_MEMBERS, Member, MemberRow};
+use super::super::model::{MAX_MEMBERS, Member, MemberRow, ROWS_PER_BUCKET};
 use super::corrupt;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, UserId};
@@ -73,10 +73,10 @@ pub(in super::super) async fn texts_of(db: &Db, ranges: &[AuthorRange]) -> Resul
 /// The activity is a lower bound that rises with the rows. The chat stores the ids of steps, and an activity is above its step if the clock of the server was
 /// behind: then it is above the activity of the row before ([`raise_to_rows_before`]).
 pub(in super::super) async fn newest_authors(db: &Db, chat: ChatId, newest: u64) -> Result<Vec<(u64, u64, u64)>, Error> {
-    let base = (newest / BUCKET).saturating_sub(2);
-    let buckets = (base..=newest / BUCKET).map(|bucket| keys::rows(chat, bucket));
+    let base = (newest / ROWS_PER_BUCKET).saturating_sub(2);
+    let buckets = (base..=newest / ROWS_PER_BUCKET).map(|bucket| keys::rows(chat, bucket));
     let keys: Vec<String> = std::iter::once(keys::sent(chat)).chain(buckets).collect();
-    let call = Call::with_keys(&READ_AUTHORS, keys).arg(base).arg(2 * BUCKET);
+    let call = Call::with_keys(&READ_AUTHORS, keys).arg(base).arg(2 * ROWS_PER_BUCKET);
     let words: Vec<String> = decode::value(db.call_read_only(vec![call]).await?.pop().unwrap_or_default())?;
     let row = |words: &[String]| {
         let [id, number, letter, author] = words else { return None };

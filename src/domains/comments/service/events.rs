@@ -5,7 +5,7 @@ use super::super::store::{self, LogParameters};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::StatusId;
-use crate::base::page::{Cursors, ListId};
+use crate::base::page::{CursorScope, Cursors};
 
 /// The parameters of an append to the event log: the time, and the retention of events.
 pub(super) fn event_log_params(app: &App) -> LogParameters {
@@ -31,19 +31,19 @@ pub async fn sync_cursor(app: &App, status: StatusId) -> Result<(String, u64), E
 
 /// Encodes the cursor of an event of a thread.
 pub fn encode_event(cursors: &Cursors, status: StatusId, id: ThreadEventId) -> String {
-    cursors.sign(events_id(status), &[id.at.to_be_bytes(), id.number.to_be_bytes()].concat())
+    cursors.sign(events_scope(status), &[id.at.to_be_bytes(), id.number.to_be_bytes()].concat())
 }
 
 /// Decodes the cursor of an event; `None` if it is forged or of another thread.
 pub fn decode_event(cursors: &Cursors, status: StatusId, text: &str) -> Option<ThreadEventId> {
-    let bytes = cursors.verify(events_id(status), text)?;
+    let bytes = cursors.verify(events_scope(status), text)?;
     let (at, number) = bytes.split_at_checked(8)?;
     Some(ThreadEventId { at: u64::from_be_bytes(at.try_into().ok()?), number: u64::from_be_bytes(number.try_into().ok()?) })
 }
 
 /// The id of the list that cursors of events belong to.
-const fn events_id(status: StatusId) -> ListId {
-    ListId { kind: b'c', owner: status.0 }
+const fn events_scope(status: StatusId) -> CursorScope {
+    CursorScope { kind: b'c', owner: status.0 }
 }
 
 /// Reads the events of a thread after an event, in order, at most `limit`. One round trip.

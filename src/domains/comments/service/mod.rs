@@ -12,7 +12,7 @@ mod visible;
 
 pub use change::{add, delete, edit, publish_votes, vote};
 pub use events::{channel, decode_event, decode_message, encode_event, events, position, sync_cursor};
-pub use read::{encode, replies, replies_id};
+pub use read::{encode, replies, replies_scope};
 pub use removal::{purge_account, purge_threads, settle_branch, settle_thread};
 pub use repair::{clear_comment, count_votes, purge_thread, rebuild_thread, restore_to_orders};
 pub use settle::settle;

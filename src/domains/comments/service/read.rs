@@ -7,7 +7,7 @@ use super::visible::{VisibleComment, load_visible};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};
-use crate::base::page::{self, Cursors, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Cursors, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 
 /// A page of the direct replies of a comment, or of the top level (`parent` is 0). Levels that are requested together share their round
@@ -23,23 +23,23 @@ pub async fn replies(
     sort: Sort,
     args: &PageArgs,
 ) -> Result<Page<VisibleComment, u128>, Error> {
-    let (cursors, list) = (app.cursors().await?, replies_id(status, parent, sort));
-    let request = args.check_with(|text| decode(&cursors, list, text))?;
+    let (cursors, scope) = (app.cursors().await?, replies_scope(status, parent, sort));
+    let request = args.check_with(|text| decode(&cursors, scope, text))?;
     page::read_page(&CommentListing { loaders, status, parent, sort }, request).await
 }
 
-/// The id of the list that a cursor of [`replies`] belongs to. Ids are unique across all kinds.
-pub const fn replies_id(status: StatusId, parent: u64, sort: Sort) -> ListId {
-    ListId { kind: sort.letter(), owner: if parent == 0 { status.0 } else { parent } }
+/// The scope of the cursors of [`replies`]. Ids are unique across all kinds.
+pub const fn replies_scope(status: StatusId, parent: u64, sort: Sort) -> CursorScope {
+    CursorScope { kind: sort.letter(), owner: if parent == 0 { status.0 } else { parent } }
 }
 
 /// Encodes the cursor of a position.
-pub fn encode(cursors: &Cursors, list: ListId, position: u128) -> String {
-    cursors.sign(list, &position.to_be_bytes())
+pub fn encode(cursors: &Cursors, scope: CursorScope, position: u128) -> String {
+    cursors.sign(scope, &position.to_be_bytes())
 }
 
-fn decode(cursors: &Cursors, list: ListId, text: &str) -> Option<u128> {
-    Some(u128::from_be_bytes(cursors.verify(list, text)?.try_into().ok()?))
+fn decode(cursors: &Cursors, scope: CursorScope, text: &str) -> Option<u128> {
+    Some(u128::from_be_bytes(cursors.verify(scope, text)?.try_into().ok()?))
 }
 
 /// The source of pages of direct replies.

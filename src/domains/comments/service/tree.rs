@@ -6,7 +6,7 @@ use super::visible::{VisibleComment, load_visible};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};
-use crate::base::page::{Cursors, ListId, ListPosition, PageArgs, PageRequest, Row, Window};
+use crate::base::page::{CursorScope, Cursors, ListPosition, PageArgs, PageRequest, Row, Window};
 use crate::base::request::Loaders;
 
 /// The arguments of a page.
@@ -40,9 +40,9 @@ pub struct Tree {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn tree(app: &App, loaders: &Loaders, status: StatusId, args: &TreeArgs) -> Result<Tree, Error> {
     let cursors = app.cursors().await?;
-    let list = ListId { kind: args.sort.letter() + 5, owner: status.0 };
+    let scope = CursorScope { kind: args.sort.letter() + 5, owner: status.0 };
     let page = PageArgs { first: args.first, after: args.after.clone(), ..PageArgs::default() };
-    let PageRequest { size, after, .. } = page.check_with(|text| decode(&cursors, list, args.sort, text))?;
+    let PageRequest { size, after, .. } = page.check_with(|text| decode(&cursors, scope, args.sort, text))?;
     let walk = TreeWalk { app, loaders, status, sort: args.sort, levels: levels(args.max_depth)? };
     let begins = after.is_none();
     let position = match after {
@@ -53,7 +53,7 @@ pub async fn tree(app: &App, loaders: &Loaders, status: StatusId, args: &TreeArg
     let has_next = items.len() > size;
     items.truncate(size);
     let has_previous = !begins && walk.first().await? != items.first().map(|(_, shown)| shown.comment.id.number);
-    let cursor = |positions: Vec<u128>| encode(&cursors, list, args.sort, &positions);
+    let cursor = |positions: Vec<u128>| encode(&cursors, scope, args.sort, &positions);
     let items = items.into_iter().map(|(positions, shown)| (cursor(positions), shown)).collect();
     Ok(Tree { items, has_next, has_previous })
 }
@@ -67,12 +67,12 @@ fn levels(max_depth: Option<i32>) -> Result<usize, Error> {
 }
 
 /// Encodes a cursor: the part of each member after its parent's id, level by level.
-fn encode(cursors: &Cursors, list: ListId, sort: Sort, positions: &[u128]) -> String {
-    cursors.sign(list, &positions.iter().flat_map(|position| sort.bytes(*position)).collect::<Vec<u8>>())
+fn encode(cursors: &Cursors, scope: CursorScope, sort: Sort, positions: &[u128]) -> String {
+    cursors.sign(scope, &positions.iter().flat_map(|position| sort.bytes(*position)).collect::<Vec<u8>>())
 }
 
-fn decode(cursors: &Cursors, list: ListId, sort: Sort, text: &str) -> Option<Vec<u128>> {
-    let bytes = cursors.verify(list, text)?;
+fn decode(cursors: &Cursors, scope: CursorScope, sort: Sort, text: &str) -> Option<Vec<u128>> {
+    let bytes = cursors.verify(scope, text)?;
     let width = sort.bytes(0).len();
     let positions: Vec<u128> = bytes.chunks(width).map_while(|bytes| Some(sort.read(bytes)?.0)).collect();
     (positions.len() * width == bytes.len() && (1..=MAX_DEPTH + 1).contains(&positions.len())).then_some(positions)
@@ -150,14 +150,14 @@ mod tests {
     fn a_cursor_of_the_deepest_comment_survives_the_round_trip() {
         let cursors = Cursors::new([7; 16]);
         for sort in [Sort::Top, Sort::New, Sort::Old, Sort::Replies, Sort::Controversial] {
-            let list = ListId { kind: sort.letter() + 5, owner: 9 };
+            let scope = CursorScope { kind: sort.letter() + 5, owner: 9 };
             let key = if sort.bytes(0).len() == 7 { 0 } else { u32::MAX };
             let positions: Vec<u128> = (0..=MAX_DEPTH as u64).map(|depth| sort.position(key, source::MAX - depth)).collect();
-            let cursor = encode(&cursors, list, sort, &positions);
+            let cursor = encode(&cursors, scope, sort, &positions);
             assert!(cursor.len() < 1_000, "{}", cursor.len());
-            assert_eq!(decode(&cursors, list, sort, &cursor), Some(positions));
-            assert_eq!(decode(&cursors, ListId { owner: 8, ..list }, sort, &cursor), None);
-            assert_eq!(decode(&cursors, list, sort, &encode(&cursors, list, sort, &[])), None, "nowhere");
+            assert_eq!(decode(&cursors, scope, sort, &cursor), Some(positions));
+            assert_eq!(decode(&cursors, CursorScope { owner: 8, ..scope }, sort, &cursor), None);
+            assert_eq!(decode(&cursors, scope, sort, &encode(&cursors, scope, sort, &[])), None, "nowhere");
         }
     }
 }

@@ -67,7 +67,7 @@ async fn page_of(ctx: &Context<'_>, side: RequestDirection, args: PageArgs) -> R
     let page = relations::service::follow_requests(&request.app, &request.loaders(), viewer, side, &args).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count_requests(app, viewer, side)));
     let entry = |position, user| (UserObject(user), RequestedAt::from_position(position));
-    Connection::from_page(request, page, service::requests_id(viewer, side), total, entry).await
+    Connection::from_page(request, page, service::requests_scope(viewer, side), total, entry).await
 }
 
 /// Input of `acceptFollowRequest`.

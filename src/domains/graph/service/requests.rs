@@ -1,12 +1,12 @@
 //! Follow requests to private accounts.
 
-use super::super::model::{AcceptResult, FollowerStats, MAX_FOLLOW_REQUESTS, PASS, RequestDirection};
+use super::super::model::{AcceptResult, FollowerStats, MAX_FOLLOW_REQUESTS, RELATIONS_PER_PASS, RequestDirection};
 use super::super::store as follows;
 use super::super::store::requests::{self as store, CommitRequestResult, FollowRequestResult};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
-use crate::base::page::{ListId, Row, Window};
+use crate::base::page::{CursorScope, Row, Window};
 use crate::domains::users::service as users;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
@@ -96,11 +96,11 @@ pub async fn purge_requests(app: &App, id: UserId) -> Result<bool, Error> {
     store::withdraw_from(app.db(), &requesters, id).await?;
     store::remove(app.db(), id, &requesters).await?;
     subtasks.ack(app);
-    Ok(sent_to.len() == PASS || requesters.len() == PASS)
+    Ok(sent_to.len() == RELATIONS_PER_PASS || requesters.len() == RELATIONS_PER_PASS)
 }
 
 async fn accounts(app: &App, id: UserId, side: RequestDirection) -> Result<Vec<UserId>, Error> {
-    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS };
+    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: RELATIONS_PER_PASS };
     let rows = store::rows(app.db(), id, side, &[window]).await?.pop().unwrap_or_default();
     Ok(rows.into_iter().map(|row| UserId(row.member)).collect())
 }
@@ -122,8 +122,8 @@ pub async fn request_windows(app: &App, id: UserId, side: RequestDirection, wind
 }
 
 /// The id of the list that cursors of pages of requests belong to.
-pub const fn requests_id(viewer: UserId, side: RequestDirection) -> ListId {
-    ListId { kind: side.letter(), owner: viewer.0 }
+pub const fn requests_scope(viewer: UserId, side: RequestDirection) -> CursorScope {
+    CursorScope { kind: side.letter(), owner: viewer.0 }
 }
 
 fn limit_reached() -> UserError {

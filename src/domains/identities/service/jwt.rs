@@ -110,8 +110,8 @@ async fn create(app: &App, token: &Arc<VerifiedToken>) -> Result<(), Error> {
                     tracing::warn!(?codes, "the account of a JWT cannot be created");
                     return Err(Error::Overloaded);
                 }
-                Err(Refusal::Fatal(Error::InvalidToken)) => return Err(refuse(&own, TokenRefusal::Revoked)),
-                Err(Refusal::Fatal(error)) => return Err(error),
+                Err(Refusal::Error(Error::InvalidToken)) => return Err(refuse(&own, TokenRefusal::Revoked)),
+                Err(Refusal::Error(error)) => return Err(error),
             }
         }
     })
@@ -173,7 +173,7 @@ pub struct UnverifiedJwtViewer {
 
 /// The viewer of a JWT without a round trip, so that reads for the viewer can begin. `None` if a fact is not cached, or the token is refused.
 pub fn cached_viewer(app: &App, since: ReadBarrier, token: &str) -> Option<UnverifiedJwtViewer> {
-    let token = jwt::verify_now(app, token).ok()?;
+    let token = jwt::verify_with_current_keys(app, token).ok()?;
     let facts = SpeculativeFacts::get(app.db(), &token.subject.digest(), &revocation_digests(&token))?;
     let config = app.config().jwt.as_ref()?;
     let is_removed = facts.holder.removed_at.is_some_and(|removed| token.issued_at <= removed);

@@ -260,7 +260,7 @@ impl ProvisionRequest<'_> {
             Ok(user) => {
                 // A process that stalled for longer than the lease has lost its claims.
                 if user.is_some() {
-                    users::discard(app, id).await?;
+                    users::delete_unclaimed(app, id).await?;
                 }
                 lease.hand_over(app, Progress::default()).await;
                 // The id of a request that is repeated is used again only when nothing is left of the account.

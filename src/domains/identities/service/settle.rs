@@ -29,7 +29,7 @@ pub async fn settle(app: &App, id: UserId, digest: Option<&str>) -> Result<bool,
         if !has_external_id || restore(app, id, digest).await? {
             return Ok(true);
         }
-        users::discard(app, id).await?;
+        users::delete_unclaimed(app, id).await?;
     }
     release_for_missing_account(app, id, digest, has_external_id).await?;
     Ok(false)

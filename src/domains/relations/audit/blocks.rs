@@ -32,24 +32,24 @@ pub(super) async fn check(reader: &AuditReader, sides: Vec<(Side, UserId)>, foun
         if windows.is_empty() {
             break;
         }
-        check_severed(reader, &windows, found).await?;
+        check_no_relations(reader, &windows, found).await?;
     }
     audit_edges::check(reader, &BLOCKS, sides, found).await
 }
 
 /// Checks that while one of two accounts blocks the other, neither follows the other or has requested to, they are not friends, and there is no friend
 /// request between them.
-async fn check_severed(reader: &AuditReader, windows: &[SetWindow<UserId>], found: &mut Findings) -> Result<(), Error> {
+async fn check_no_relations(reader: &AuditReader, windows: &[SetWindow<UserId>], found: &mut Findings) -> Result<(), Error> {
     let blocks = || {
         let rows = windows.iter().flat_map(|window| window.rows.iter().map(move |row| (window, row)));
         rows.filter(|(_, row)| !reader.is_young(row.position)).map(|(window, row)| (window, UserId(row.member)))
     };
     let entries: Vec<(String, UserId)> =
-        blocks().flat_map(|(window, other)| severed(window.set, other)).flat_map(|(_, entries)| entries).collect();
+        blocks().flat_map(|(window, other)| forbidden_relations(window.set, other)).flat_map(|(_, entries)| entries).collect();
     let score = |(set, member): (&str, UserId)| cmd("ZSCORE").arg(set).arg(member.0).take();
     let scores = reader.query(entries.iter().map(|(set, member)| (set.as_str(), *member)), score).await?;
     for (window, other) in blocks() {
-        for (finding, entries) in severed(window.set, other) {
+        for (finding, entries) in forbidden_relations(window.set, other) {
             if entries.iter().any(|(set, member)| scores.score(&(set.as_str(), *member)).is_some()) {
                 let settle = [Remedy::SettleBlock { from: window.set, to: other }];
                 found.add_repairable(&window.key, format!("{} in it {finding}", other.0), settle);
@@ -60,7 +60,7 @@ async fn check_severed(reader: &AuditReader, windows: &[SetWindow<UserId>], foun
 }
 
 /// The possible findings about a block, each with the entries of sets that must not exist beside the block.
-fn severed(from: UserId, to: UserId) -> [(&'static str, Vec<(String, UserId)>); 4] {
+fn forbidden_relations(from: UserId, to: UserId) -> [(&'static str, Vec<(String, UserId)>); 4] {
     let friendship = [keys::friends(from), keys::friend_requests_sent(from), keys::friend_requests_received(from)];
     [
         ("is still followed", vec![(following_key(from), to)]),

@@ -47,7 +47,7 @@ async fn page_of_blocks(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<
     let page = relations::blocks(&request.app, &request.loaders(), viewer, &args).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(relations::count_blocks(app, viewer)));
     let entry = |position, user| (UserObject(user), BlockedAt::from_position(position));
-    Connection::from_page(request, page, relations::blocks_id(viewer), total, entry).await
+    Connection::from_page(request, page, relations::blocks_scope(viewer), total, entry).await
 }
 
 /// Input of `blockUser`.

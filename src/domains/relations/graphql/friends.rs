@@ -46,7 +46,7 @@ pub async fn friends(ctx: &Context<'_>, user: &User, args: PageArgs) -> Result<C
     let page = service::friend_page(&request.app, &request.loaders(), user.id, list, &args).await?;
     let total = TotalCount::Loaded(user.friends.0);
     let entry = |position, user| (UserObject(user), FriendsSince::from_position(position));
-    Connection::from_page(request, page, service::list_id(user.id, list), total, entry).await
+    Connection::from_page(request, page, service::list_scope(user.id, list), total, entry).await
 }
 
 /// A page of the friends that the viewer and an account have in common.
@@ -58,7 +58,7 @@ pub async fn mutual_friends(ctx: &Context<'_>, id: UserId, args: PageArgs) -> Re
     let page = service::mutual(&request.app, &request.loaders(), id, &args).await?;
     let total = TotalCount::Loaded(service::count_mutual(&request.loaders(), id).await?);
     let entry = |position, user| (UserObject(user), FriendsSince::from_position(position));
-    Connection::from_page(request, page, service::mutual_id(id), total, entry).await
+    Connection::from_page(request, page, service::mutual_scope(id), total, entry).await
 }
 
 async fn requests(ctx: &Context<'_>, list: FriendList, args: PageArgs) -> Result<Connection<FriendRequests>> {
@@ -67,7 +67,7 @@ async fn requests(ctx: &Context<'_>, list: FriendList, args: PageArgs) -> Result
     let page = service::friend_page(&request.app, &request.loaders(), viewer, list, &args).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count(app, viewer, list)));
     let entry = |position, user| (UserObject(user), RequestedAt::from_position(position));
-    Connection::from_page(request, page, service::list_id(viewer, list), total, entry).await
+    Connection::from_page(request, page, service::list_scope(viewer, list), total, entry).await
 }
 
 /// Queries of friends.

@@ -8,7 +8,7 @@ use super::edges::{self, SettledRelation};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::users::{User, service as users};
 use crate::platform::events::service as events;
@@ -38,7 +38,7 @@ pub async fn add_block(app: &App, a: UserId, b: UserId) -> Outcome<()> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn remove_block(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
-    sides::remove(app.db(), OneWayRelation::Block, a, &[b]).await
+    sides::remove_targets(app.db(), OneWayRelation::Block, a, &[b]).await
 }
 
 /// Whether each of two accounts blocks the other, as committed. One pipeline.
@@ -97,13 +97,13 @@ pub async fn count_blocks(app: &App, id: UserId) -> Result<u64, Error> {
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn blocks(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
-    let request = args.check(&app.cursors().await?, blocks_id(viewer))?;
+    let request = args.check(&app.cursors().await?, blocks_scope(viewer))?;
     page::read_page(&BlockListing { app, loaders, viewer }, request).await
 }
 
 /// The id of the list that cursors of [`blocks`] belong to.
-pub const fn blocks_id(viewer: UserId) -> ListId {
-    ListId { kind: b'x', owner: viewer.0 }
+pub const fn blocks_scope(viewer: UserId) -> CursorScope {
+    CursorScope { kind: b'x', owner: viewer.0 }
 }
 
 struct BlockListing<'a> {

@@ -10,7 +10,7 @@ use crate::platform::journal::service as journal;
 use crate::platform::journal::{RelationKind, Task};
 
 /// Maximum number of relations of one kind and direction that one pass removes.
-pub(super) const PASS: usize = 1_000;
+pub(super) const RELATIONS_PER_PASS: usize = 1_000;
 
 /// Result of settling a relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +39,12 @@ pub(super) async fn settle(app: &App, kind: OneWayRelation, from: UserId, to: Us
     let (mut id, mut exists) = (store::id(db, kind, from, to).await?, true);
     loop {
         match id {
-            Some(id) if !store::add_other(db, kind, to, from, id).await? => {
-                store::remove(db, kind, from, &[to]).await?;
+            Some(id) if !store::add_source(db, kind, to, from, id).await? => {
+                store::remove_targets(db, kind, from, &[to]).await?;
                 exists = false;
             }
             Some(_) => {}
-            None => store::remove_other(db, kind, &[to], from).await?,
+            None => store::remove_source(db, kind, &[to], from).await?,
         }
         let now = store::id(db, kind, from, to).await?;
         if now == id {
@@ -60,17 +60,17 @@ pub(super) async fn settle(app: &App, kind: OneWayRelation, from: UserId, to: Us
 
 /// Removes the relations of a deleted account, and those of others to it: up to a thousand of each; `true` means that more may be left.
 pub(super) async fn purge(app: &App, kind: OneWayRelation, id: UserId) -> Result<bool, Error> {
-    let (db, windows) = (app.db(), [Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS }]);
+    let (db, windows) = (app.db(), [Window { below: u64::MAX, above: 0, newest_first: true, limit: RELATIONS_PER_PASS }]);
     let accounts = |found: Vec<Vec<Row>>| -> Vec<UserId> { found.into_iter().flatten().map(|row| UserId(row.member)).collect() };
     let targets = accounts(store::read_targets(db, kind, id, &windows).await?);
     let sources = accounts(store::read_sources(db, kind, id, &windows).await?);
     let tasks = targets.iter().map(|other| task(kind, id, *other)).chain(sources.iter().map(|other| task(kind, *other, id)));
     let subtasks = journal::begin_subtasks(app, tasks).await?;
     // The other sides first: they are unknown afterwards.
-    store::remove_other(db, kind, &targets, id).await?;
-    store::remove(db, kind, id, &targets).await?;
-    store::remove_by(db, kind, &sources, id).await?;
-    store::remove_others(db, kind, id, &sources).await?;
+    store::remove_source(db, kind, &targets, id).await?;
+    store::remove_targets(db, kind, id, &targets).await?;
+    store::remove_target(db, kind, &sources, id).await?;
+    store::remove_sources(db, kind, id, &sources).await?;
     subtasks.ack(app);
-    Ok(targets.len() == PASS || sources.len() == PASS)
+    Ok(targets.len() == RELATIONS_PER_PASS || sources.len() == RELATIONS_PER_PASS)
 }

@@ -10,7 +10,7 @@ use super::super::store::friends::{self as store, FriendRequest, FriendRequestRe
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::UserId;
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::users::{User, service as users};
 use crate::platform::events::service as events;
@@ -178,7 +178,7 @@ pub async fn friend_page(
     list: FriendList,
     args: &PageArgs,
 ) -> Result<Page<Arc<User>>, Error> {
-    let request = args.check(&app.cursors().await?, list_id(id, list))?;
+    let request = args.check(&app.cursors().await?, list_scope(id, list))?;
     if list == FriendList::Friends && !can_read_friends(loaders, id).await? {
         return Ok(Page::empty());
     }
@@ -192,8 +192,8 @@ async fn can_read_friends(loaders: &Loaders, id: UserId) -> Result<bool, Error> 
 }
 
 /// The id of the list that cursors of [`friend_page`] belong to.
-pub const fn list_id(id: UserId, list: FriendList) -> ListId {
-    ListId { kind: list.letter(), owner: id.0 }
+pub const fn list_scope(id: UserId, list: FriendList) -> CursorScope {
+    CursorScope { kind: list.letter(), owner: id.0 }
 }
 
 struct FriendListing<'a> {
@@ -228,7 +228,7 @@ async fn load_listed(loaders: &Loaders, rows: &[Row], is_own: bool) -> Result<Ve
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn mutual(app: &App, loaders: &Loaders, id: UserId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
-    let request = args.check(&app.cursors().await?, mutual_id(id))?;
+    let request = args.check(&app.cursors().await?, mutual_scope(id))?;
     page::read_page(&MutualFriendListing { loaders, rows: mutual_rows(loaders, id).await? }, request).await
 }
 
@@ -249,8 +249,8 @@ async fn mutual_rows(loaders: &Loaders, id: UserId) -> Result<Arc<Vec<Row>>, Err
 }
 
 /// The id of the list that cursors of [`mutual`] belong to.
-pub const fn mutual_id(id: UserId) -> ListId {
-    ListId { kind: b'i', owner: id.0 }
+pub const fn mutual_scope(id: UserId) -> CursorScope {
+    CursorScope { kind: b'i', owner: id.0 }
 }
 
 struct MutualFriendListing<'a> {

@@ -41,7 +41,7 @@ pub(in super::super) async fn id(db: &Db, kind: OneWayRelation, a: UserId, b: Us
 }
 
 /// Removes relations of `a`: the commit, on the tag of `a`. One script; no round trip if `others` is empty.
-pub(in super::super) async fn remove(db: &Db, kind: OneWayRelation, a: UserId, others: &[UserId]) -> Result<(), Error> {
+pub(in super::super) async fn remove_targets(db: &Db, kind: OneWayRelation, a: UserId, others: &[UserId]) -> Result<(), Error> {
     if others.is_empty() {
         return Ok(());
     }
@@ -49,7 +49,7 @@ pub(in super::super) async fn remove(db: &Db, kind: OneWayRelation, a: UserId, o
 }
 
 /// Removes the relations of many accounts to `b`. One pipeline of scripts; no round trip if `accounts` is empty.
-pub(in super::super) async fn remove_by(db: &Db, kind: OneWayRelation, accounts: &[UserId], b: UserId) -> Result<(), Error> {
+pub(in super::super) async fn remove_target(db: &Db, kind: OneWayRelation, accounts: &[UserId], b: UserId) -> Result<(), Error> {
     db.call_many(accounts.iter().map(|account| removal(kind, *account).arg(b.0)).collect()).await.map(drop)
 }
 
@@ -61,7 +61,7 @@ fn removal(kind: OneWayRelation, a: UserId) -> Call {
 }
 
 /// Writes the other side of `a`'s relation to `b`; `false` if `b` was deleted. One script.
-pub(in super::super) async fn add_other(db: &Db, kind: OneWayRelation, b: UserId, a: UserId, id: u64) -> Result<bool, Error> {
+pub(in super::super) async fn add_source(db: &Db, kind: OneWayRelation, b: UserId, a: UserId, id: u64) -> Result<bool, Error> {
     let script = match kind {
         OneWayRelation::Mute => &ADD_MUTER,
         OneWayRelation::Block => &ADD_BLOCKER,
@@ -70,7 +70,7 @@ pub(in super::super) async fn add_other(db: &Db, kind: OneWayRelation, b: UserId
 }
 
 /// Removes `a` from the other sides of its relations to `others`: a key of each. One pipeline; no round trip if `others` is empty.
-pub(in super::super) async fn remove_other(db: &Db, kind: OneWayRelation, others: &[UserId], a: UserId) -> Result<(), Error> {
+pub(in super::super) async fn remove_source(db: &Db, kind: OneWayRelation, others: &[UserId], a: UserId) -> Result<(), Error> {
     let accounts = others.iter();
     match kind {
         OneWayRelation::Mute => {
@@ -82,7 +82,7 @@ pub(in super::super) async fn remove_other(db: &Db, kind: OneWayRelation, others
 }
 
 /// Removes accounts from the set of those that have the relation to `b`. One command; no round trip if `accounts` is empty.
-pub(in super::super) async fn remove_others(db: &Db, kind: OneWayRelation, b: UserId, accounts: &[UserId]) -> Result<(), Error> {
+pub(in super::super) async fn remove_sources(db: &Db, kind: OneWayRelation, b: UserId, accounts: &[UserId]) -> Result<(), Error> {
     if accounts.is_empty() {
         return Ok(());
     }

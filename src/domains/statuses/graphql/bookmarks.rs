@@ -46,7 +46,7 @@ async fn page_of_bookmarks(ctx: &Context<'_>, args: PageArgs) -> Result<Connecti
     let viewer = request.viewer()?.user;
     let page = service::bookmarks(&request.app, &request.loaders(), viewer, &args).await?;
     let entry = |position, seen| (StatusObject(seen), BookmarkedAt::from_position(position));
-    Connection::from_page(request, page, service::bookmarks_id(viewer), EmptyFields, entry).await
+    Connection::from_page(request, page, service::bookmarks_scope(viewer), EmptyFields, entry).await
 }
 
 /// Input of `bookmarkStatus`.

@@ -27,5 +27,5 @@ pub(super) async fn page_of_reposters(request: &Request, seen: &ViewedStatus, ar
     let page = service::reposters(&request.app, &request.loaders(), seen, &args).await?;
     let total = TotalCount::Loaded(seen.status.reposts.0);
     let repost = |position, user| (UserObject(user), RepostedAt::from_position(position));
-    Connection::from_page(request, page, service::reposters_id(seen.status.id), total, repost).await
+    Connection::from_page(request, page, service::reposters_scope(seen.status.id), total, repost).await
 }

@@ -50,5 +50,5 @@ pub(super) async fn page_of_versions(request: &Request, status: &Status, args: P
     let page = service::versions(&request.app, status, &args).await?;
     let total = TotalCount::Loaded(service::version_count(status) as u64);
     let version = |_, version| (StatusVersionObject(version), EmptyFields);
-    Connection::from_page(request, page, service::versions_id(status.id), total, version).await
+    Connection::from_page(request, page, service::versions_scope(status.id), total, version).await
 }

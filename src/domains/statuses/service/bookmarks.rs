@@ -8,7 +8,7 @@ use super::marks;
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{StatusId, UserId};
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::platform::rates::Subject;
@@ -43,13 +43,13 @@ pub async fn remove_bookmark(app: &App, user: UserId, id: StatusId) -> Outcome<(
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn bookmarks(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
-    let request = args.check(&app.cursors().await?, bookmarks_id(viewer))?;
+    let request = args.check(&app.cursors().await?, bookmarks_scope(viewer))?;
     page::read_page(&BookmarkListing { app, loaders, viewer }, request).await
 }
 
 /// The id of the list that cursors of [`bookmarks`] belong to.
-pub const fn bookmarks_id(viewer: UserId) -> ListId {
-    ListId { kind: b'B', owner: viewer.0 }
+pub const fn bookmarks_scope(viewer: UserId) -> CursorScope {
+    CursorScope { kind: b'B', owner: viewer.0 }
 }
 
 struct BookmarkListing<'a> {

@@ -6,7 +6,7 @@ use super::super::visible::load_visible;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ConversationEntryId, StatusId};
-use crate::base::page::{self, Cursors, ListId, Page, PageArgs, PageRequest, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Cursors, Page, PageArgs, PageRequest, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::conversations::service as conversations;
 use crate::domains::conversations::{ReplySort, StoredEntry};
@@ -66,8 +66,8 @@ pub struct AncestorsPage {
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn ancestors(app: &App, loaders: &Loaders, status: &Status, args: &PageArgs) -> Result<AncestorsPage, Error> {
-    let (cursors, list) = (app.cursors().await?, conversations::ancestors_id(status.id));
-    let request = args.check(&cursors, list)?;
+    let (cursors, scope) = (app.cursors().await?, conversations::ancestors_scope(status.id));
+    let request = args.check(&cursors, scope)?;
     let depth = status.reply.map_or(0, |reply| reply.depth);
     let (from, to) = range(&request, depth);
     if from >= to {
@@ -76,7 +76,7 @@ pub async fn ancestors(app: &App, loaders: &Loaders, status: &Status, args: &Pag
     let entries = conversations::ancestors(app, status.conversation_entry_id(), from, to).await?.unwrap_or_default();
     let seen = load_visible(loaders, entries.iter().map(|(id, _)| id.status)).await?;
     let entry = |((id, entry), seen): ((ConversationEntryId, StoredEntry), Option<ViewedStatus>)| {
-        (cursors.encode(list, u64::from(entry.depth)), ConversationEntry::new(id, entry, seen))
+        (cursors.encode(scope, u64::from(entry.depth)), ConversationEntry::new(id, entry, seen))
     };
     Ok(AncestorsPage { items: entries.into_iter().zip(seen).map(entry).collect(), has_next: to < depth, has_previous: from > 0 })
 }
@@ -101,18 +101,18 @@ pub async fn replies(
     sort: ReplySort,
     args: &PageArgs,
 ) -> Result<Page<ConversationEntry, u128>, Error> {
-    let (cursors, list) = (app.cursors().await?, conversations::replies_id(entry, sort));
-    let request = args.check_with(|text| decode(&cursors, list, text))?;
+    let (cursors, scope) = (app.cursors().await?, conversations::replies_scope(entry, sort));
+    let request = args.check_with(|text| decode(&cursors, scope, text))?;
     page::read_page(&ReplyListing { app, loaders, entry, sort }, request).await
 }
 
 /// Encodes the cursor of a reply.
-pub fn encode(cursors: &Cursors, list: ListId, position: u128) -> String {
-    cursors.sign(list, &position.to_be_bytes())
+pub fn encode(cursors: &Cursors, scope: CursorScope, position: u128) -> String {
+    cursors.sign(scope, &position.to_be_bytes())
 }
 
-fn decode(cursors: &Cursors, list: ListId, text: &str) -> Option<u128> {
-    Some(u128::from_be_bytes(cursors.verify(list, text)?.try_into().ok()?))
+fn decode(cursors: &Cursors, scope: CursorScope, text: &str) -> Option<u128> {
+    Some(u128::from_be_bytes(cursors.verify(scope, text)?.try_into().ok()?))
 }
 
 struct ReplyListing<'a> {

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::base::audience::ChosenAudience;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::domains::entities::service as entities;
 use crate::domains::users::service as users;
@@ -81,7 +81,7 @@ pub async fn settle_edit(app: &App, author: UserId, id: StatusId, edit: u64) -> 
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn versions(app: &App, status: &Status, args: &PageArgs) -> Result<Page<StatusVersion>, Error> {
-    let request = args.check(&app.cursors().await?, versions_id(status.id))?;
+    let request = args.check(&app.cursors().await?, versions_scope(status.id))?;
     page::read_page(&VersionListing { app, status }, request).await
 }
 
@@ -91,8 +91,8 @@ pub fn version_count(status: &Status) -> usize {
 }
 
 /// The id of the list that cursors of [`versions`] belong to.
-pub const fn versions_id(status: StatusId) -> ListId {
-    ListId { kind: b'V', owner: status.0 }
+pub const fn versions_scope(status: StatusId) -> CursorScope {
+    CursorScope { kind: b'V', owner: status.0 }
 }
 
 fn edit_count(status: &Status) -> usize {

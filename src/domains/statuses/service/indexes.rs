@@ -240,7 +240,7 @@ async fn names_of_all_versions(app: &App, id: StatusId, text: &IndexedText) -> R
 }
 
 /// The number of statuses of an account that one pass checks.
-const PASS: usize = 200;
+const CHECKED_PER_PASS: usize = 200;
 /// Statuses whose index entries are reconciled at once.
 const CONCURRENCY: usize = 20;
 
@@ -255,7 +255,7 @@ pub async fn settle_privacy(app: &App, user: UserId, progress: Progress) -> Resu
         return Ok(None);
     }
     let below = if progress.below == 0 { u64::MAX } else { progress.below };
-    let window = Window { below, above: 0, newest_first: true, limit: PASS };
+    let window = Window { below, above: 0, newest_first: true, limit: CHECKED_PER_PASS };
     let rows = statuses_store::profile(app.db(), user, &[window]).await?.pop().unwrap_or_default();
     let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
     let texts = store::read_texts(app.db(), user, &ids).await?;
@@ -265,5 +265,5 @@ pub async fn settle_privacy(app: &App, user: UserId, progress: Progress) -> Resu
         try_join_all(ids.iter().map(|id| settle(app, user, *id, IndexedNames::default()))).await?;
     }
     let next = |last: &StatusId| Progress { below: last.0, version, ..Progress::default() };
-    Ok(ids.last().filter(|_| ids.len() == PASS).map(next))
+    Ok(ids.last().filter(|_| ids.len() == CHECKED_PER_PASS).map(next))
 }

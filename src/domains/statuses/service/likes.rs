@@ -7,7 +7,7 @@ use super::replies;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::relations::service as relations;
@@ -133,14 +133,14 @@ pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn likers(app: &App, loaders: &Loaders, status: &Status, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
-    let request = args.check(&app.cursors().await?, likers_id(status.id))?;
+    let request = args.check(&app.cursors().await?, likers_scope(status.id))?;
     let is_own = loaders.statuses.fetcher().viewer == Some(status.author);
     page::read_page(&LikerListing { app, loaders, id: status.id, is_own }, request).await
 }
 
 /// The id of the list that cursors of [`likers`] belong to.
-pub const fn likers_id(id: StatusId) -> ListId {
-    ListId { kind: b'l', owner: id.0 }
+pub const fn likers_scope(id: StatusId) -> CursorScope {
+    CursorScope { kind: b'l', owner: id.0 }
 }
 
 struct LikerListing<'a> {

@@ -13,7 +13,7 @@ use crate::platform::journal::EntryLease;
 use crate::platform::journal::service::{self as journal, Subtasks};
 
 /// The maximum number of events for feeds with reposts of a status that one change of the status publishes.
-const PARTS: u64 = 10;
+const MAX_PARTS: u64 = 10;
 /// Marks that one pass removes.
 const MARKS_PER_PASS: usize = 1_000;
 
@@ -175,7 +175,7 @@ async fn publish_deletion_to_reposter_feeds(app: &App, author: UserId, id: Statu
     Ok(())
 }
 
-/// Publishes a change of a public status to the feeds into which the newest [`PARTS`] thousand accounts have reposted it. A read and an event for each
+/// Publishes a change of a public status to the feeds into which the newest [`MAX_PARTS`] thousand accounts have reposted it. A read and an event for each
 /// thousand; no round trip for a status without reposts.
 pub(super) async fn publish_change_to_reposter_feeds(
     app: &App,
@@ -184,7 +184,7 @@ pub(super) async fn publish_change_to_reposter_feeds(
     audience: Option<EventAudience>,
 ) -> Result<(), Error> {
     let mut below = u64::MAX;
-    for part in if status.reposts.0 > 0 { 0..PARTS } else { 0..0 } {
+    for part in if status.reposts.0 > 0 { 0..MAX_PARTS } else { 0..0 } {
         let window = Window { below, above: 0, newest_first: true, limit: MAX_REPOSTERS };
         let rows = store::markers(app.db(), Mark::Repost, status.id, &[window]).await?.pop().unwrap_or_default();
         let Some(last) = rows.last() else { break };

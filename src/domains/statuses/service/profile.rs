@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
-use crate::base::page::{self, ListId, Page, PageArgs, PageRequest, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageRequest, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::relations::service as relations;
 use futures_util::try_join;
@@ -51,7 +51,7 @@ pub async fn profile(
     choice: ProfileChoice,
     args: &PageArgs,
 ) -> Result<Page<ProfileEntry>, Error> {
-    let request = args.check(&app.cursors().await?, profile_id(author, choice))?;
+    let request = args.check(&app.cursors().await?, profile_scope(author, choice))?;
     read(app, loaders, author, choice, request).await
 }
 
@@ -72,14 +72,14 @@ async fn read(
 }
 
 /// The id of the list that cursors of [`profile`] belong to; it differs for each choice, so that a cursor is valid for one choice only.
-pub const fn profile_id(author: UserId, choice: ProfileChoice) -> ListId {
+pub const fn profile_scope(author: UserId, choice: ProfileChoice) -> CursorScope {
     let kind = match (choice.replies, choice.reposts) {
         (true, false) => b'p',
         (true, true) => b'P',
         (false, false) => b'o',
         (false, true) => b'O',
     };
-    ListId { kind, owner: author.0 }
+    CursorScope { kind, owner: author.0 }
 }
 
 /// The position of the newest entry of a profile that the viewer may see; `None` if there is none. The cost of a page with one entry.

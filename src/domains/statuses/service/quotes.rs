@@ -12,7 +12,7 @@ use super::reposts::keep_visible_reposts;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 
 const PATH: &[&str] = &["quotedStatusId"];
@@ -79,13 +79,13 @@ pub async fn quoted(loaders: &Loaders, quoting_author: UserId, id: StatusId) -> 
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn quotes(app: &App, loaders: &Loaders, id: StatusId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
-    let request = args.check(&app.cursors().await?, quotes_id(id))?;
+    let request = args.check(&app.cursors().await?, quotes_scope(id))?;
     page::read_page(&QuoteListing { app, loaders, id }, request).await
 }
 
 /// The id of the list that cursors of [`quotes`] belong to.
-pub const fn quotes_id(id: StatusId) -> ListId {
-    ListId { kind: b'Q', owner: id.0 }
+pub const fn quotes_scope(id: StatusId) -> CursorScope {
+    CursorScope { kind: b'Q', owner: id.0 }
 }
 
 struct QuoteListing<'a> {

@@ -24,7 +24,7 @@ use crate::platform::rates::service::charge;
 use futures_util::future::try_join_all;
 
 /// Maximum number of calls that remove entries at once. In a conversation that is thousands of replies deep, the removal then continues in the background.
-const PASSES: usize = 10;
+const PASSES_IN_REQUEST: usize = 10;
 /// Deleted statuses with replies that one pass enqueues, of a deleted account.
 const DELETED_PER_PASS: usize = 100;
 /// Replies that one pass changes.
@@ -140,7 +140,7 @@ pub(super) struct ParentCount {
 ///
 /// # Errors
 /// `NOT_FOUND` if the parent was deleted; `LIMIT_REACHED` at a million statuses.
-pub(super) async fn join(app: &App, status: &Status) -> Outcome<Option<ParentCount>> {
+pub(super) async fn add_to_conversation(app: &App, status: &Status) -> Outcome<Option<ParentCount>> {
     let Some(reply) = status.reply else { return Ok(None) };
     match conversations::add(app, reply.root, reply.parent, status.id).await? {
         AddReplyResult::Added(replies) => {
@@ -235,7 +235,7 @@ pub(super) async fn remove_entry_of(app: &App, author: UserId, entry: DeletedEnt
 /// same way; after many entries, in the background.
 async fn remove_unused(app: &App, entry: ConversationEntryId) -> Result<(), Error> {
     let mut next = Some(entry);
-    for _ in 0..PASSES {
+    for _ in 0..PASSES_IN_REQUEST {
         let Some(entry) = next else { return Ok(()) };
         next = conversations::remove(app, entry).await?;
     }

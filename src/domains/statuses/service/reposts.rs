@@ -10,7 +10,7 @@ use super::marks::{self, ChangedMark};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::relations::service as relations;
@@ -77,7 +77,7 @@ pub async fn keep_visible_reposts(
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn reposters(app: &App, loaders: &Loaders, seen: &ViewedStatus, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
-    let request = args.check(&app.cursors().await?, reposters_id(seen.status.id))?;
+    let request = args.check(&app.cursors().await?, reposters_scope(seen.status.id))?;
     // A status is loaded without its author where the policy does not need the author.
     let Some(seen) = load_visible(loaders, [seen.status.id]).await?.pop().flatten().filter(|seen| facts(seen).is_public()) else {
         return Ok(Page::empty());
@@ -86,8 +86,8 @@ pub async fn reposters(app: &App, loaders: &Loaders, seen: &ViewedStatus, args: 
 }
 
 /// The id of the list that cursors of [`reposters`] belong to.
-pub const fn reposters_id(id: StatusId) -> ListId {
-    ListId { kind: b'R', owner: id.0 }
+pub const fn reposters_scope(id: StatusId) -> CursorScope {
+    CursorScope { kind: b'R', owner: id.0 }
 }
 
 struct ReposterListing<'a> {

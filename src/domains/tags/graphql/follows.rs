@@ -44,7 +44,7 @@ async fn page_of_tags(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<Fo
     let page = service::followed(&request.app, viewer, &args).await?;
     let total = TotalCount::on_demand(move |app| Box::pin(service::count_followed(app, viewer)));
     let entry = |position, tag| (TagObject(tag), FollowedAt::from_position(position));
-    Connection::from_page(request, page, service::followed_id(viewer), total, entry).await
+    Connection::from_page(request, page, service::followed_scope(viewer), total, entry).await
 }
 
 /// Input of `followTag`.

@@ -7,7 +7,7 @@ use super::super::store::sets::{self, AddTagResult, AddedTag};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{TagId, UserId};
-use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageSource, Row, Window};
 use crate::base::rate_limits::Limit;
 use crate::domains::entities::tag_name;
 use crate::platform::events::service as events;
@@ -66,15 +66,15 @@ fn limit_reached() -> UserError {
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn followed(app: &App, user: UserId, args: &PageArgs) -> Result<Page<TagId>, Error> {
-    let request = args.check(&app.cursors().await?, followed_id(user))?;
+    let request = args.check(&app.cursors().await?, followed_scope(user))?;
     let set = store::followed_tags(user);
     let tags = sets::read(app.db(), &set.key, set.max).await?;
     page::read_page(&FollowedTagListing(tags), request).await
 }
 
 /// The id of the list that cursors of [`followed`] belong to.
-pub const fn followed_id(user: UserId) -> ListId {
-    ListId { kind: b'g', owner: user.0 }
+pub const fn followed_scope(user: UserId) -> CursorScope {
+    CursorScope { kind: b'g', owner: user.0 }
 }
 
 /// The number of tags that an account follows. One command.

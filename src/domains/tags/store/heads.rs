@@ -10,7 +10,7 @@ use crate::db::{Db, EstimatedSize, ReadBarrier, decode, ranges};
 use redis::{Cmd, Value, cmd};
 
 /// Maximum number of statuses of a head: enough for most pages of a home, since all tags of the home share the entries of a page.
-const HEAD: usize = 32;
+const HEAD_SIZE: usize = 32;
 
 /// The newest statuses of a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl EstimatedSize for TagHead {
 
 impl TagHead {
     fn command(key: &str) -> Cmd {
-        cmd("ZRANGE").arg(key).arg(0).arg(HEAD - 1).arg("REV").take()
+        cmd("ZRANGE").arg(key).arg(0).arg(HEAD_SIZE - 1).arg("REV").take()
     }
 
     /// A tag without statuses has an empty head.
@@ -41,7 +41,7 @@ impl TagHead {
         let to = self.ids.partition_point(|id| *id > window.above);
         let found = &self.ids[from.min(to)..to];
         // A window that ends within the head is complete.
-        let is_whole = self.ids.len() < HEAD || to < self.ids.len();
+        let is_whole = self.ids.len() < HEAD_SIZE || to < self.ids.len();
         let limit = window.limit.min(found.len());
         match window.newest_first {
             true if is_whole || limit == window.limit => Some(&found[..limit]),
@@ -66,7 +66,7 @@ pub(in crate::domains::tags) async fn windows(
 ) -> Result<Vec<Vec<Row>>, Error> {
     let mut found: Vec<Option<Vec<Row>>> = windows.iter().map(|(tag, window)| cached(db, since, tag, window)).collect();
     let missing = |at: &usize| found[*at].is_none();
-    let is_head = |at: &usize| db.has_client_cache() && is_answered_by_head(&windows[*at].1);
+    let is_head = |at: &usize| db.has_client_cache() && fits_in_head(&windows[*at].1);
     let (heads, others): (Vec<usize>, Vec<usize>) = (0..windows.len()).filter(missing).partition(is_head);
     let key = |at: &usize| keys::tag(&windows[*at].0);
     let commands = others.iter().map(|at| ranges::ids_command(&key(at), &windows[*at].1)).collect();
@@ -113,7 +113,7 @@ struct FirstIds {
 
 impl FirstIds {
     fn new(window: &Window) -> Self {
-        Self { newest_first: window.newest_first, limit: window.limit, ranks: Vec::with_capacity(window.limit.min(HEAD)) }
+        Self { newest_first: window.newest_first, limit: window.limit, ranks: Vec::with_capacity(window.limit.min(HEAD_SIZE)) }
     }
 
     /// Merges ids, the newest first.
@@ -144,8 +144,8 @@ impl FirstIds {
 }
 
 /// Whether the head of any tag contains all rows of a window.
-fn is_answered_by_head(window: &Window) -> bool {
-    window.newest_first && window.below == u64::MAX && window.limit <= HEAD
+fn fits_in_head(window: &Window) -> bool {
+    window.newest_first && window.below == u64::MAX && window.limit <= HEAD_SIZE
 }
 
 #[cfg(test)]
@@ -193,10 +193,10 @@ mod tests {
 
     #[test]
     fn a_window_below_a_full_head_is_not_answered() {
-        let head = head(100, HEAD);
-        let oldest = 101 - HEAD as u64;
-        assert_eq!(ids(&head, u64::MAX, 0, true, HEAD).map(|ids| ids.len()), Some(HEAD));
-        assert_eq!(ids(&head, u64::MAX, 0, true, HEAD + 1), None);
+        let head = head(100, HEAD_SIZE);
+        let oldest = 101 - HEAD_SIZE as u64;
+        assert_eq!(ids(&head, u64::MAX, 0, true, HEAD_SIZE).map(|ids| ids.len()), Some(HEAD_SIZE));
+        assert_eq!(ids(&head, u64::MAX, 0, true, HEAD_SIZE + 1), None);
         assert_eq!(ids(&head, oldest + 2, 0, true, 2), Some(vec![oldest + 1, oldest]));
         assert_eq!(ids(&head, oldest + 2, 0, true, 3), None);
         assert_eq!(ids(&head, oldest, 0, true, 1), None);

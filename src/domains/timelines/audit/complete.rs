@@ -1,7 +1,7 @@
 //! The audit of completeness: a feed holds all statuses of its owner and of its unmarked sources from its floor on.
 
 use super::super::keys;
-use super::super::model::{CEILING, FeedState, LARGEST_FEED};
+use super::super::model::{CEILING, FeedState, MAX_FEED_ENTRIES};
 use super::super::store;
 use super::audited_feed::{AuditedFeed, source_remedy};
 use super::reposts;
@@ -116,7 +116,7 @@ async fn check_marks(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Fi
 async fn read_expected(reader: &AuditReader, feeds: &mut [AuditedFeed]) -> Result<(), Error> {
     let mut requested = Vec::new();
     for (at, it) in feeds.iter().enumerate() {
-        let window = Window { below: u64::MAX, above: it.floor.saturating_sub(1), newest_first: true, limit: LARGEST_FEED };
+        let window = Window { below: u64::MAX, above: it.floor.saturating_sub(1), newest_first: true, limit: MAX_FEED_ENTRIES };
         let pushed = it.authors.iter().filter(|(author, _)| !it.marked.contains(author));
         requested.extend(pushed.map(|(author, _)| (at, (*author, window))));
     }

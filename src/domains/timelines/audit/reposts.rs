@@ -2,7 +2,7 @@
 
 use super::super::feed_row::{FeedRow, repost_member};
 use super::super::keys;
-use super::super::model::LARGEST_FEED;
+use super::super::model::MAX_FEED_ENTRIES;
 use super::super::store::{self, former_sources_key, sources_key};
 use super::audited_feed::{AuditedFeed, source_remedy};
 use crate::base::audit::{Findings, Remedy};
@@ -22,7 +22,7 @@ const ACCOUNTS: usize = 1_000;
 pub(super) async fn check_complete(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Findings) -> Result<(), Error> {
     let mut sources = Vec::new();
     for (at, it) in feeds.iter().enumerate() {
-        let window = Window { below: u64::MAX, above: it.floor.saturating_sub(1), newest_first: true, limit: LARGEST_FEED };
+        let window = Window { below: u64::MAX, above: it.floor.saturating_sub(1), newest_first: true, limit: MAX_FEED_ENTRIES };
         let old = it.authors.iter().filter(|(author, edge)| !it.marked.contains(author) && !reader.is_young(*edge));
         sources.extend(old.map(|(author, _)| (at, *author, window)));
     }

@@ -48,7 +48,7 @@ pub async fn unblock(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     let lease = journal::begin_deletion(app, relations::block_task(viewer, other)).await?;
     if relations::block_state(app, viewer, other).await?.blocks {
         // The process that wrote the block may have died before all steps were done. An interrupted block is completed before it ends.
-        sever(app, viewer, other).await?;
+        end_relations_between(app, viewer, other).await?;
     }
     relations::remove_block(app, viewer, other).await?;
     relations::settle_block(app, viewer, other).await?;
@@ -64,7 +64,7 @@ pub async fn unblock(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
 pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<SettledRelation, Error> {
     let settled = relations::settle_block(app, from, to).await?;
     if settled == SettledRelation::Exists {
-        sever(app, from, to).await?;
+        end_relations_between(app, from, to).await?;
     }
     chats::settle_block(app, from, to).await?;
     Ok(settled)
@@ -72,7 +72,7 @@ pub async fn settle(app: &App, from: UserId, to: UserId) -> Result<SettledRelati
 
 /// Ends the friendship, the friend requests, and all follows and list memberships between two accounts, in both directions, while one of them
 /// blocks the other. Five round trips if there are none.
-async fn sever(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
+async fn end_relations_between(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
     friends::settle(app, a, b).await?;
     let (of_a, of_b) = try_join!(feeds_with(app, a, b), feeds_with(app, b, a))?;
     let edges: Vec<(Feed, UserId)> =

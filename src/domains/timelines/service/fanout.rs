@@ -3,7 +3,7 @@
 use super::super::feed_row::FeedRow;
 use super::super::store::{self, FeedPush};
 use super::push_limits::push_limits;
-use super::{PASS, fanout_mode};
+use super::{FOLLOWERS_PER_PASS, fanout_mode};
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{StatusId, UserId, UserListId};
@@ -64,9 +64,9 @@ pub async fn settle(app: &App, author: UserId, id: StatusId, progress: Progress)
 }
 
 /// The stages of a fan-out.
-const FOLLOWERS: u8 = 0;
-const LISTS: u8 = 1;
-const INTERACTIONS: u8 = 2;
+const STAGE_FOLLOWERS: u8 = 0;
+const STAGE_LISTS: u8 = 1;
+const STAGE_INTERACTIONS: u8 = 2;
 
 /// The fan-out of a status to feeds, or its removal from them.
 struct FanoutPass<'a> {
@@ -88,7 +88,7 @@ impl FanoutPass<'_> {
     ///
     /// After the last pass of a deleted status its likes, bookmarks, reposts and comments are removed.
     async fn run_pass(&self, app: &App, progress: Progress) -> Result<Option<Progress>, Error> {
-        if progress.stage == INTERACTIONS {
+        if progress.stage == STAGE_INTERACTIONS {
             return self.purge_interactions(app).await;
         }
         let (feeds, next) = feeds_of(app, self.author, self.is_pushed, progress).await?;
@@ -118,7 +118,7 @@ impl FanoutPass<'_> {
     /// background.
     async fn purge_interactions(&self, app: &App) -> Result<Option<Progress>, Error> {
         if !statuses::purge_interactions(app, self.author, &[self.id]).await?.is_empty() {
-            return Ok(Some(Progress { stage: INTERACTIONS, ..Progress::default() }));
+            return Ok(Some(Progress { stage: STAGE_INTERACTIONS, ..Progress::default() }));
         }
         comments::purge_threads(app, &[self.id]).await?;
         Ok(None)
@@ -148,23 +148,27 @@ pub(super) async fn feeds_of(
     }
     let below = if progress.below == 0 { u64::MAX } else { progress.below };
     let next_after = |stage, rows: &[Row]| {
-        rows.last().filter(|_| rows.len() == PASS).map(|row| Progress { stage, below: row.position, ..Progress::default() })
+        rows.last().filter(|_| rows.len() == FOLLOWERS_PER_PASS).map(|row| Progress {
+            stage,
+            below: row.position,
+            ..Progress::default()
+        })
     };
     let list = |row: &Row| Feed::List(UserListId(row.member));
-    if progress.stage == LISTS {
-        let rows = lists::memberships_below(app, author, below, PASS).await?;
-        return Ok((rows.iter().map(list).collect(), next_after(LISTS, &rows)));
+    if progress.stage == STAGE_LISTS {
+        let rows = lists::memberships_below(app, author, below, FOLLOWERS_PER_PASS).await?;
+        return Ok((rows.iter().map(list).collect(), next_after(STAGE_LISTS, &rows)));
     }
-    let followers = graph::followers_below(app, author, below, PASS);
-    let on_lists = lists::memberships_below(app, author, u64::MAX, PASS);
+    let followers = graph::followers_below(app, author, below, FOLLOWERS_PER_PASS);
+    let on_lists = lists::memberships_below(app, author, u64::MAX, FOLLOWERS_PER_PASS);
     let (followers, on_lists) = futures_util::try_join!(followers, on_lists)?;
     let mut feeds: Vec<Feed> = followers.iter().map(|row| Feed::Home(UserId(row.member))).collect();
     if progress.below == 0 {
         feeds.push(Feed::Home(author));
     }
-    if let Some(next) = next_after(FOLLOWERS, &followers) {
+    if let Some(next) = next_after(STAGE_FOLLOWERS, &followers) {
         return Ok((feeds, Some(next)));
     }
     feeds.extend(on_lists.iter().map(list));
-    Ok((feeds, next_after(LISTS, &on_lists)))
+    Ok((feeds, next_after(STAGE_LISTS, &on_lists)))
 }

@@ -9,7 +9,7 @@
 //! among a home's entries, or its author is marked there, or both; then it is shown once. The home of a new follower is marked or filled as by the pass.
 
 use super::super::store::{self, MAX_STATUSES_PER_SCRIPT};
-use super::PASS;
+use super::FOLLOWERS_PER_PASS;
 use super::source_rows::{LatestRows, PARTS, remove_deleted};
 use crate::app::App;
 use crate::base::error::Error;
@@ -27,7 +27,7 @@ const HOMES_PER_PIPELINE: usize = 50;
 /// Number of keys that one pass over all authors scans.
 const KEYS_PER_PASS: usize = 1_000;
 /// Maximum number of attempts for a home whose floor is lowered meanwhile.
-const MAX_TRIES: usize = 10;
+const ATTEMPTS: usize = 10;
 
 /// The switch that an author with these followers must begin if merging starts at `high` followers; `None` for no switch.
 fn due_switch(high: u64, stats: FollowerStats) -> Option<fn(u64) -> FanoutMode> {
@@ -151,11 +151,11 @@ pub async fn review_modes(app: &App, followers: u64, progress: Progress) -> Resu
 async fn feeds(app: &App, author: UserId, progress: Progress) -> Result<(Vec<Feed>, Option<Progress>), Error> {
     let below = if progress.below == 0 { u64::MAX } else { progress.below };
     let rows = match progress.stage {
-        0 => graph::followers_below(app, author, below, PASS).await?,
-        _ => lists::memberships_below(app, author, below, PASS).await?,
+        0 => graph::followers_below(app, author, below, FOLLOWERS_PER_PASS).await?,
+        _ => lists::memberships_below(app, author, below, FOLLOWERS_PER_PASS).await?,
     };
     let feed = |row: &Row| if progress.stage == 0 { Feed::Home(UserId(row.member)) } else { Feed::List(UserListId(row.member)) };
-    let next = match rows.last().filter(|_| rows.len() == PASS) {
+    let next = match rows.last().filter(|_| rows.len() == FOLLOWERS_PER_PASS) {
         Some(last) => Some(Progress { below: last.position, ..progress }),
         None if progress.stage == 0 => Some(Progress { stage: 1, below: 0, ..progress }),
         None => None,
@@ -167,7 +167,7 @@ async fn feeds(app: &App, author: UserId, progress: Progress) -> Result<(Vec<Fee
 async fn return_to_pushing(app: &App, author: UserId, feeds: &[Feed]) -> Result<(), Error> {
     for feeds in feeds.chunks(HOMES_PER_PIPELINE) {
         let mut marked = feeds.to_vec();
-        for _ in 0..MAX_TRIES {
+        for _ in 0..ATTEMPTS {
             if marked.is_empty() {
                 break;
             }

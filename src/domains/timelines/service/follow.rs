@@ -1,7 +1,7 @@
 //! Following and unfollowing, and the changes of feeds that follow from them.
 
 use super::super::feed_row::FeedRow;
-use super::super::model::{CEILING, LARGEST_FEED};
+use super::super::model::{CEILING, MAX_FEED_ENTRIES};
 use super::super::store::{self, MAX_STATUSES_PER_SCRIPT};
 use super::fanout_mode;
 use super::idle::rebuild_if_sparse;
@@ -40,7 +40,7 @@ pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
         }
     };
     // From here on the edge must be settled, so an error leaves the entry of the journal to the workers.
-    let refused = if is_new_follow { become_request(app, viewer, other).await? } else { Ok(()) };
+    let refused = if is_new_follow { convert_to_request(app, viewer, other).await? } else { Ok(()) };
     let settled = settle(app, Feed::Home(viewer), other).await?;
     lease.ack(app);
     refused.map_err(Refusal::User)?;
@@ -54,7 +54,7 @@ async fn needs_request(app: &App, viewer: UserId, other: UserId) -> Result<bool,
 
 /// Converts a follow that has just begun to a request, if the account has become private meanwhile, or the two are no friends any more. The inner error is
 /// the refusal of the request; in this case the follow has ended.
-async fn become_request(app: &App, viewer: UserId, other: UserId) -> Result<Result<(), Vec<UserError>>, Error> {
+async fn convert_to_request(app: &App, viewer: UserId, other: UserId) -> Result<Result<(), Vec<UserError>>, Error> {
     if !needs_request(app, viewer, other).await? {
         return Ok(Ok(()));
     }
@@ -62,7 +62,7 @@ async fn become_request(app: &App, viewer: UserId, other: UserId) -> Result<Resu
     match graph::request_follow(app, viewer, other).await {
         Ok(()) => Ok(Ok(())),
         Err(Refusal::User(rows)) => Ok(Err(rows)),
-        Err(Refusal::Fatal(error)) => Err(error),
+        Err(Refusal::Error(error)) => Err(error),
     }
 }
 
@@ -88,7 +88,7 @@ pub(super) const fn task(viewer: UserId, other: UserId) -> Task {
 
 /// Result of settling an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EdgeSettlement {
+pub enum SettledEdge {
     /// Both sides and the feed agree.
     Consistent,
     /// There is no edge: the source was deleted, or blocks the owner of the feed.
@@ -97,7 +97,7 @@ pub enum EdgeSettlement {
     Blocked,
 }
 
-impl EdgeSettlement {
+impl SettledEdge {
     /// Converts to the result of the client's request.
     pub(super) fn into_outcome(self) -> Outcome<()> {
         match self {
@@ -113,7 +113,7 @@ impl EdgeSettlement {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlement, Error> {
+pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
     settle_edge(app, feed, source, false).await
 }
 
@@ -121,17 +121,17 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlem
 ///
 /// # Errors
 /// As [`settle`].
-pub(super) async fn settle_ended_request(app: &App, requester: UserId, source: UserId) -> Result<EdgeSettlement, Error> {
+pub(super) async fn settle_ended_request(app: &App, requester: UserId, source: UserId) -> Result<SettledEdge, Error> {
     settle_edge(app, Feed::Home(requester), source, true).await
 }
 
-async fn settle_edge(app: &App, feed: Feed, source: UserId, was_request: bool) -> Result<EdgeSettlement, Error> {
+async fn settle_edge(app: &App, feed: Feed, source: UserId, was_request: bool) -> Result<SettledEdge, Error> {
     events::publish_change(app, feed.tag());
-    let (mut edge, mut settled) = (read_edge(app, feed, source).await?, EdgeSettlement::Consistent);
+    let (mut edge, mut settled) = (read_edge(app, feed, source).await?, SettledEdge::Consistent);
     loop {
         if edge.follow.is_some() || edge.request.is_some() {
             match block_between(app, feed, source).await? {
-                EdgeSettlement::Consistent => {}
+                SettledEdge::Consistent => {}
                 block => {
                     remove(app, feed, source).await?;
                     (edge, settled) = (read_edge(app, feed, source).await?, block);
@@ -149,7 +149,7 @@ async fn settle_edge(app: &App, feed: Feed, source: UserId, was_request: bool) -
         }
         // The source was deleted, and the feed's side was removed: the next round reconciles that, too.
         if stats.is_none() {
-            settled = EdgeSettlement::NoSource;
+            settled = SettledEdge::NoSource;
         }
         if let Some(undone) = edge.unfollowed {
             remove_undone_follow(app, feed, source, undone).await?;
@@ -173,8 +173,8 @@ async fn settle_edge(app: &App, feed: Feed, source: UserId, was_request: bool) -
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_after_loss(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlement, Error> {
-    for rows in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MAX_STATUSES_PER_SCRIPT) {
+pub async fn settle_after_loss(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
+    for rows in store::newest(app.db(), feed, MAX_FEED_ENTRIES).await?.chunks(MAX_STATUSES_PER_SCRIPT) {
         remove_deleted(app, &[feed], rows).await?;
     }
     settle(app, feed, source).await
@@ -190,17 +190,17 @@ async fn read_edge(app: &App, feed: Feed, source: UserId) -> Result<FollowEdge, 
 
 /// Returns whether a committed block forbids an edge. A block reads edges after its commit, and an edge reads blocks after its own: so in any
 /// order of the commits, no edge remains with a block. One round trip; two for a list.
-async fn block_between(app: &App, feed: Feed, source: UserId) -> Result<EdgeSettlement, Error> {
+async fn block_between(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
     let owner = match feed {
         Feed::Home(owner) => Some(owner),
         Feed::List(list) => lists::owner(app, list).await?,
     };
-    let Some(owner) = owner else { return Ok(EdgeSettlement::Consistent) };
+    let Some(owner) = owner else { return Ok(SettledEdge::Consistent) };
     let block = relations::block_state(app, owner, source).await?;
     Ok(match (block.is_blocked, block.blocks) {
-        (true, _) => EdgeSettlement::NoSource,
-        (false, true) => EdgeSettlement::Blocked,
-        (false, false) => EdgeSettlement::Consistent,
+        (true, _) => SettledEdge::NoSource,
+        (false, true) => SettledEdge::Blocked,
+        (false, false) => SettledEdge::Consistent,
     })
 }
 
@@ -266,7 +266,7 @@ async fn sweep(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
     if !store::sweep(app.db(), feed, source, &[]).await? {
         return Ok(()); // Followed again meanwhile.
     }
-    for rows in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MAX_STATUSES_PER_SCRIPT) {
+    for rows in store::newest(app.db(), feed, MAX_FEED_ENTRIES).await?.chunks(MAX_STATUSES_PER_SCRIPT) {
         let own = rows.iter().filter(|row| row.reposter.is_none());
         let mut authors = statuses::authors(app, &own.map(|row| row.status).collect::<Vec<_>>()).await?.into_iter();
         let mut is_by_source = |row: &FeedRow| match row.reposter {

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, TagId, UserId};
 use crate::base::loader::Fetch;
-use crate::base::page::{self, ListId, Page, PageArgs, PageRequest, PageSource, Row, Window};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageRequest, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service as statuses;
@@ -24,10 +24,10 @@ pub enum IndexTimeline {
 
 impl IndexTimeline {
     /// The id under which cursors are signed.
-    pub fn list(&self) -> ListId {
+    pub fn cursor_scope(&self) -> CursorScope {
         match self {
-            Self::Tag(tag) => ListId { kind: b'#', owner: tag.number() },
-            Self::Mentions(user) => ListId { kind: b'@', owner: user.0 },
+            Self::Tag(tag) => CursorScope { kind: b'#', owner: tag.number() },
+            Self::Mentions(user) => CursorScope { kind: b'@', owner: user.0 },
         }
     }
 }
@@ -36,7 +36,7 @@ impl IndexTimeline {
 /// that the request shows.
 pub struct LogEndFetcher {
     app: App,
-    shown: ShownPages<ListId>,
+    shown: ShownPages<CursorScope>,
 }
 
 impl LogEndFetcher {
@@ -67,8 +67,8 @@ pub async fn indexed(
     args: &PageArgs,
     has_cursor: bool,
 ) -> Result<Page<ViewedStatus>, Error> {
-    let request = args.check(&app.cursors().await?, timeline.list())?;
-    let unfinished = loaders.log_end.fetcher().shown.begin(timeline.list());
+    let request = args.check(&app.cursors().await?, timeline.cursor_scope())?;
+    let unfinished = loaders.log_end.fetcher().shown.begin(timeline.cursor_scope());
     if has_cursor {
         // The reads after this one find every status that was published before it.
         loaders.log_end.load(()).await?;
@@ -85,7 +85,7 @@ pub async fn indexed(
 /// `STORAGE_UNAVAILABLE`.
 pub async fn indexed_head(app: &App, loaders: &Loaders, timeline: &IndexTimeline) -> Result<(u64, ResumePoint), Error> {
     let position = loaders.log_end.load(()).await?;
-    let shown = loaders.log_end.fetcher().shown.wait_until_finished(timeline.list()).await;
+    let shown = loaders.log_end.fetcher().shown.wait_until_finished(timeline.cursor_scope()).await;
     let resume_point = events::resume_point(app, position, &shown).await?;
     let newest = match shown.iter().map(|id| id.0).max() {
         Some(newest) => newest,

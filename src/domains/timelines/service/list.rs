@@ -77,11 +77,11 @@ pub async fn settle_list(app: &App, owner: UserId, list: UserListId, name: &str)
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn list(app: &App, loaders: &Loaders, list: UserListId, args: &PageArgs) -> Result<Page<FeedEntry>, Error> {
-    let request = args.check(&app.cursors().await?, list_id(list))?;
+    let request = args.check(&app.cursors().await?, list_scope(list))?;
     page::read_page(&FeedListing::new(loaders, Feed::List(list)), request).await
 }
 
-/// The id of the list that a cursor of [`list()`] belongs to.
-pub const fn list_id(list: UserListId) -> page::ListId {
-    page::ListId { kind: b't', owner: list.0 }
+/// The scope of the cursors of [`list()`].
+pub const fn list_scope(list: UserListId) -> page::CursorScope {
+    page::CursorScope { kind: b't', owner: list.0 }
 }

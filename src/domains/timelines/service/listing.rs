@@ -160,7 +160,7 @@ impl<'a> FeedListing<'a> {
     /// Hydrates rows that include reposts, as [`PageSource::hydrate`], without repeated reposts. One more round trip for the lookups of the rules, and for
     /// the rows below the reposts of statuses with several reposts; another one if a reposted status is by a source of the feed. The older entries that
     /// decide which reposts are repeated are hydrated together with the rows, and more of them afterwards if some of them are hidden.
-    async fn drop_repeats(&self, rows: &[FeedRow], distance: usize) -> Result<Vec<Option<FeedEntry>>, Error> {
+    async fn hydrate_without_repeats(&self, rows: &[FeedRow], distance: usize) -> Result<Vec<Option<FeedEntry>>, Error> {
         let has_tags = self.loaders.feeds.load(FeedPart::FormerSources(self.feed)).await?.has_tags;
         let mut found = self.load_statuses(rows).await?;
         let repeats = PossibleRepeats::select(self.feed, has_tags, rows, &found);
@@ -194,7 +194,7 @@ impl<'a> FeedListing<'a> {
         if exists {
             // Most reposts are hidden by a rule that reads no rows, or have no other entry of their status among the newest.
             let is_visible = self.visible(&[row]).await?.pop().flatten().is_some();
-            return Ok(is_visible && self.drop_repeats(&[row], LIVE_DISTANCE).await?.pop().flatten().is_some());
+            return Ok(is_visible && self.hydrate_without_repeats(&[row], LIVE_DISTANCE).await?.pop().flatten().is_some());
         }
         if self.loaders.repost_ids.load((reposter, row.status)).await?.is_some() {
             return Ok(false);
@@ -244,7 +244,7 @@ impl PageSource for FeedListing<'_> {
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<FeedEntry>>, Error> {
         if let Some(rows) = self.with_reposters(rows) {
-            return Box::pin(self.drop_repeats(&rows, repeats::DISTANCE)).await;
+            return Box::pin(self.hydrate_without_repeats(&rows, repeats::DISTANCE)).await;
         }
         let found = statuses::load_delivered(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
         let found = self.keep_statuses(found).await?;

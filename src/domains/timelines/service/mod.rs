@@ -33,11 +33,11 @@ mod sources;
 pub use block::{block, settle as settle_block, unblock};
 pub use fanout::{delete, post, settle as settle_status};
 pub use fanout_mode::{apply_mode_threshold, import_fanout_mode, review_modes, switch_mode};
-pub use follow::{EdgeSettlement, follow, settle as settle_source, settle_after_loss as settle_source_after_loss, unfollow};
+pub use follow::{SettledEdge, follow, settle as settle_source, settle_after_loss as settle_source_after_loss, unfollow};
 pub use friends::{accept_friend_request, reject_friend_request, remove_friend, request_friend, settle_friendship};
 pub use idle::rebuild;
 pub use indexed::{IndexTimeline, LogEndFetcher, indexed, indexed_head};
-pub use list::{add_to_list, delete_list, list, list_id, remove_from_list, settle_list};
+pub use list::{add_to_list, delete_list, list, list_scope, remove_from_list, settle_list};
 pub use listing::{FeedEntry, Repost};
 pub use load::FeedFetcher;
 pub use promoted::{HomeEntry, encode_promoted_cursor, promoted_home};
@@ -51,7 +51,7 @@ use super::store;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, TagId, UserId, UserListId};
-use crate::base::page::{self, ListId, Page, PageArgs, PageRequest};
+use crate::base::page::{self, CursorScope, Page, PageArgs, PageRequest};
 use crate::base::request::Loaders;
 use crate::domains::graph::service as graph;
 use crate::domains::lists::service as lists;
@@ -62,7 +62,7 @@ use listing::FeedListing;
 use load::FeedPart;
 
 /// Followers that a post reaches within its request, and the size of each later pass.
-const PASS: usize = 1_000;
+const FOLLOWERS_PER_PASS: usize = 1_000;
 
 /// A page of a home, newest first. One read of the rows and one batch of statuses; one pipeline more for a viewer with mutes or blocks, one for
 /// replies, and those for reposts (`listing`). Further windows are read if entries are hidden: for a viewer with mutes or blocks, only if half of the
@@ -71,13 +71,13 @@ const PASS: usize = 1_000;
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn home(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<FeedEntry>, Error> {
-    let request = args.check(&app.cursors().await?, home_id(owner))?;
+    let request = args.check(&app.cursors().await?, home_scope(owner))?;
     page::read_page(&FeedListing::new(loaders, Feed::Home(owner)), request).await
 }
 
-/// The id of the list that a cursor of [`home`] belongs to.
-pub const fn home_id(owner: UserId) -> ListId {
-    ListId { kind: b'h', owner: owner.0 }
+/// The scope of the cursors of [`home`].
+pub const fn home_scope(owner: UserId) -> CursorScope {
+    CursorScope { kind: b'h', owner: owner.0 }
 }
 
 /// The position of the newest entry of a feed that the viewer sees (0 for none), and the position in the event log from which live events continue the

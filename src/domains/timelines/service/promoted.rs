@@ -4,11 +4,11 @@
 //! Cursors count the entries since the last promoted one, so that this holds across pages.
 
 use super::listing::{FeedEntry, Repost};
-use super::{home, home_id};
+use super::{home, home_scope};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::base::page::{Cursors, ListId, Page, PageArgs};
+use crate::base::page::{CursorScope, Cursors, Page, PageArgs};
 use crate::base::request::Loaders;
 use crate::domains::ads::service::{self as ads, PromotedStatus};
 use crate::domains::statuses::ViewedStatus;
@@ -45,8 +45,8 @@ pub async fn promoted_home(
     args: &PageArgs,
 ) -> Result<(Page<FeedEntry>, Vec<HomeEntry>), Error> {
     let cursors = app.cursors().await?;
-    let distance = args.after.as_deref().map_or(0, |after| distance_in(&cursors, home_id(owner), after));
-    let size = args.check(&cursors, home_id(owner))?.size;
+    let distance = args.after.as_deref().map_or(0, |after| distance_in(&cursors, home_scope(owner), after));
+    let size = args.check(&cursors, home_scope(owner))?.size;
     let mut page = home(app, loaders, owner, args).await?;
     let positions = promotion_positions(distance, &page.items.iter().map(|(position, _)| *position).collect::<Vec<_>>(), size);
     let on_page = page.items.iter().map(|(_, entry)| entry.seen.status.id).collect();
@@ -103,13 +103,13 @@ fn interleave(mut distance: u8, rows: &[(u64, FeedEntry)], chosen: Vec<PromotedS
 }
 
 /// Encodes the cursor of an entry.
-pub fn encode_promoted_cursor(cursors: &Cursors, list: ListId, position: u64, distance: u8) -> String {
-    format!("{}.{}", cursors.encode(list, position), cursors.sign(list, &[DISTANCE_TAG, distance]))
+pub fn encode_promoted_cursor(cursors: &Cursors, scope: CursorScope, position: u64, distance: u8) -> String {
+    format!("{}.{}", cursors.encode(scope, position), cursors.sign(scope, &[DISTANCE_TAG, distance]))
 }
 
 /// The number of entries since the last promoted one, as stored in a cursor; 0 for a cursor without it, so that no promoted entry comes too early.
-fn distance_in(cursors: &Cursors, list: ListId, cursor: &str) -> u8 {
-    let verified = cursor.split_once('.').and_then(|(_, signed)| cursors.verify(list, signed));
+fn distance_in(cursors: &Cursors, scope: CursorScope, cursor: &str) -> u8 {
+    let verified = cursor.split_once('.').and_then(|(_, signed)| cursors.verify(scope, signed));
     if let Some([DISTANCE_TAG, distance]) = verified.as_deref() { *distance } else { 0 }
 }
 
@@ -132,11 +132,11 @@ mod tests {
 
     #[test]
     fn a_promoted_cursor_holds_the_distance_and_is_valid_in_the_home() {
-        let (cursors, list) = (Cursors::new([7; 16]), ListId { kind: b'h', owner: 7 });
-        let cursor = encode_promoted_cursor(&cursors, list, 42, 5);
-        assert_eq!((cursors.decode(list, &cursor), distance_in(&cursors, list, &cursor)), (Some(42), 5));
-        let other = ListId { kind: b'h', owner: 8 };
+        let (cursors, scope) = (Cursors::new([7; 16]), CursorScope { kind: b'h', owner: 7 });
+        let cursor = encode_promoted_cursor(&cursors, scope, 42, 5);
+        assert_eq!((cursors.decode(scope, &cursor), distance_in(&cursors, scope, &cursor)), (Some(42), 5));
+        let other = CursorScope { kind: b'h', owner: 8 };
         assert_eq!((cursors.decode(other, &cursor), distance_in(&cursors, other, &cursor)), (None, 0));
-        assert_eq!(distance_in(&cursors, list, &cursors.encode(list, 42)), 0);
+        assert_eq!(distance_in(&cursors, scope, &cursors.encode(scope, 42)), 0);
     }
 }

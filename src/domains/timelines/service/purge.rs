@@ -13,7 +13,7 @@ use crate::platform::journal::{Feed, Task};
 use futures_util::future::try_join_all;
 
 /// Feeds that a pass processes, with a few keys each.
-const PASS: usize = 100;
+const FEEDS_PER_PASS: usize = 100;
 /// Feeds that are processed concurrently.
 const CONCURRENCY: usize = 20;
 
@@ -22,10 +22,10 @@ const CONCURRENCY: usize = 20;
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_followers(app: &App, id: UserId) -> Result<bool, Error> {
-    let rows = graph::followers_below(app, id, u64::MAX, PASS).await?;
+    let rows = graph::followers_below(app, id, u64::MAX, FEEDS_PER_PASS).await?;
     let feeds: Vec<Feed> = rows.iter().map(|row| Feed::Home(UserId(row.member))).collect();
     settle_all(app, id, &feeds).await?;
-    Ok(rows.len() == PASS)
+    Ok(rows.len() == FEEDS_PER_PASS)
 }
 
 /// Removes a deleted account from all lists, and its statuses from their timelines.
@@ -33,10 +33,10 @@ pub async fn purge_followers(app: &App, id: UserId) -> Result<bool, Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_memberships(app: &App, id: UserId) -> Result<bool, Error> {
-    let rows = lists::memberships_below(app, id, u64::MAX, PASS).await?;
+    let rows = lists::memberships_below(app, id, u64::MAX, FEEDS_PER_PASS).await?;
     let feeds: Vec<Feed> = rows.iter().map(|row| Feed::List(UserListId(row.member))).collect();
     settle_all(app, id, &feeds).await?;
-    Ok(rows.len() == PASS)
+    Ok(rows.len() == FEEDS_PER_PASS)
 }
 
 async fn settle_all(app: &App, id: UserId, feeds: &[Feed]) -> Result<(), Error> {
@@ -59,7 +59,7 @@ async fn settle(app: &App, feed: Feed, id: UserId) -> Result<(), Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_lists(app: &App, owner: UserId) -> Result<bool, Error> {
-    let ids = lists::some_lists(app, owner, PASS).await?;
+    let ids = lists::some_lists(app, owner, FEEDS_PER_PASS).await?;
     // If the account's deletion is lost in a crash, its lists are restored with it.
     let own = lists::without_other_owners(app, owner, &ids).await?;
     let subtasks = own.iter().map(|list| Task::List { owner, list: *list, name: "Recovered list".to_owned() });

@@ -2,8 +2,8 @@
 //!
 //! An accepted request is a follow like any other: the same steps fill the home ([`super::follow::settle`]).
 
-use super::follow::EdgeSettlement;
-use super::{PASS, follow};
+use super::follow::SettledEdge;
+use super::{FOLLOWERS_PER_PASS, follow};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
@@ -39,7 +39,7 @@ pub async fn accept_request(app: &App, viewer: UserId, requester: UserId) -> Out
     let settled = follow::settle(app, Feed::Home(requester), viewer).await?;
     lease.ack(app);
     match accepted {
-        AcceptResult::Follows if settled == EdgeSettlement::Consistent => Ok(()),
+        AcceptResult::Follows if settled == SettledEdge::Consistent => Ok(()),
         AcceptResult::LimitReached => Err(requester_limit_reached().into()),
         AcceptResult::Follows | AcceptResult::NoRequest => Err(no_request().into()),
     }
@@ -134,12 +134,12 @@ pub async fn accept_all(app: &App, id: UserId) -> Result<Option<Progress>, Error
     if users::is_private(app, id).await? {
         return Ok(None);
     }
-    let requesters = graph::oldest_requesters(app, id, PASS).await?;
+    let requesters = graph::oldest_requesters(app, id, FOLLOWERS_PER_PASS).await?;
     for requesters in requesters.chunks(CONCURRENCY) {
         try_join_all(requesters.iter().map(|requester| settle(app, *requester, id))).await?;
     }
     // An accepted request is no longer a request, so the next pass starts from the oldest again.
-    Ok((requesters.len() == PASS).then(Progress::default))
+    Ok((requesters.len() == FOLLOWERS_PER_PASS).then(Progress::default))
 }
 
 /// Settles a request to an account that was public a moment ago: it becomes a follow, unless the account is private again. With a journal entry: the

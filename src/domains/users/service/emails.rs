@@ -198,7 +198,7 @@ pub async fn confirm_email(app: &App, token: &str) -> Outcome<UserId> {
             versions: (account.version, account.version + 1),
             confirmation,
         };
-        match change.make(app, &token, pending.seen).await? {
+        match change.commit(app, &token, pending.seen).await? {
             EmailChangeResult::Changed => return Ok(id),
             EmailChangeResult::VersionChanged => {}
             _ => return Err(model::invalid_token().into()),
@@ -219,7 +219,7 @@ struct Confirmation {
 }
 
 impl Confirmation {
-    async fn make(self, app: &App, token: &str, seen: Option<u64>) -> Result<EmailChangeResult, Error> {
+    async fn commit(self, app: &App, token: &str, seen: Option<u64>) -> Result<EmailChangeResult, Error> {
         let Self { id, address, released, versions, confirmation } = self;
         let (claimed, version) = (Some(address.clone()), versions.1);
         let task = MailTask::Claim { user: id, claimed: claimed.clone(), released: released.clone(), version };

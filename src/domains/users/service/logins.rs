@@ -62,7 +62,7 @@ pub(super) async fn check_free(app: &App, login: &str, id: Option<UserId>) -> Ou
             if !account.login.eq_ignore_ascii_case(login)
                 && holders.claim_of(holder).is_some_and(|(_, at)| is_abandoned(app, at)) =>
         {
-            settle_claim(app, holder, login).await?;
+            withdraw_claim(app, holder, login).await?;
             Ok(None)
         }
         _ => Err(login_taken().into()),
@@ -255,7 +255,7 @@ async fn release(app: &App, id: UserId, logins: impl Iterator<Item = &str> + Sen
 ///
 /// # Errors
 /// As [`settle_login_change`].
-pub async fn settle_claim(app: &App, id: UserId, login: &str) -> Result<(), Error> {
+pub async fn withdraw_claim(app: &App, id: UserId, login: &str) -> Result<(), Error> {
     let version = logins_store::find(app.db(), login).await?.claim_of(id).map(|(version, _)| version);
     if let Some(version) = version {
         settle_login_change(app, id, (login, login), version).await?;
@@ -292,7 +292,7 @@ pub async fn delete(app: &App, id: UserId, login: &str, history: &LoginHistory) 
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_login(app: &App, id: UserId, login: &str, former: &[String]) -> Result<bool, Error> {
+pub async fn reconcile_logins(app: &App, id: UserId, login: &str, former: &[String]) -> Result<bool, Error> {
     let logins = || former.iter().map(String::as_str).chain([login]);
     if let Some(user) = store::get(app.db(), id).await? {
         for login in logins() {
@@ -371,7 +371,7 @@ pub(super) async fn release_new(app: &App, login: &str, id: UserId) -> Result<()
     logins_store::release(app.db(), login, id, app.now()).await?;
     // A repetition of the request may have created the account meanwhile.
     if store::exists(app.db(), id).await? {
-        settle_login(app, id, login, &[]).await?;
+        reconcile_logins(app, id, login, &[]).await?;
     }
     Ok(())
 }
@@ -385,7 +385,7 @@ pub async fn is_free(app: &App, login: &str, id: Option<UserId>) -> Result<bool,
     match check_free(app, login, id).await {
         Ok(_) => Ok(true),
         Err(Refusal::User(_)) => Ok(false),
-        Err(Refusal::Fatal(error)) => Err(error),
+        Err(Refusal::Error(error)) => Err(error),
     }
 }
 
@@ -393,7 +393,7 @@ pub async fn is_free(app: &App, login: &str, id: Option<UserId>) -> Result<bool,
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn discard(app: &App, id: UserId) -> Result<(), Error> {
+pub async fn delete_unclaimed(app: &App, id: UserId) -> Result<(), Error> {
     if let Some(user) = store::get(app.db(), id).await? {
         store::delete(app.db(), id, &user.logins).await?;
     }

@@ -12,7 +12,7 @@ use crate::base::mail::MailKind;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{MailTask, Task};
 use crate::platform::mail::service as mail;
-use crate::platform::mail::{Letter, LinkToken, MailFailure};
+use crate::platform::mail::{LinkToken, MailFailure, MailMessage};
 use crate::platform::rates::service::charge;
 use std::net::IpAddr;
 
@@ -106,6 +106,6 @@ async fn hand_over(
     to: EmailAddress,
     token: Option<LinkToken>,
 ) -> Result<Option<MailFailure>, Error> {
-    let letter = Letter { kind, to, login: account.login.clone(), token };
-    Ok(mail::mailer(app)?.deliver(app, &letter).await.err())
+    let mail = MailMessage { kind, to, login: account.login.clone(), token };
+    Ok(mail::mailer(app)?.deliver(app, &mail).await.err())
 }

@@ -74,13 +74,13 @@ pub async fn create_account(
     if has_login && has_address(app, id, &change.email).await? {
         return Ok(Some(created));
     }
-    logins::discard(app, id).await?;
+    logins::delete_unclaimed(app, id).await?;
     Ok(None)
 }
 
 /// Whether a refusal means that nothing was changed. After other errors the storage may have made a change without confirming it.
 pub const fn has_changed_nothing(refusal: &Refusal) -> bool {
-    matches!(refusal, Refusal::User(_) | Refusal::Fatal(Error::RateLimited { .. } | Error::StorageFull))
+    matches!(refusal, Refusal::User(_) | Refusal::Error(Error::RateLimited { .. } | Error::StorageFull))
 }
 
 async fn has_address(app: &App, id: UserId, email: &EmailChange) -> Result<bool, Error> {

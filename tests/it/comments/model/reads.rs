@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
 
     async fn read_level(&self, parent: u64, sort: Sort, size: usize, backward: bool) -> Vec<u64> {
         let cursors = self.app.cursors().await.expect("a secret");
-        let list = comments::replies_id(self.status, parent, sort);
+        let list = comments::replies_scope(self.status, parent, sort);
         let (mut all, mut cursor, number) = (Vec::new(), None, Some(size as i32));
         loop {
             let args = match backward {

@@ -145,7 +145,7 @@ pub(in crate::domains::ads) enum ReservationReply {
 }
 
 /// The number of commands that a reservation adds to the measured work, in addition to those of any script: its script runs about twenty commands.
-const COMMANDS: u64 = 8;
+const COMMANDS_PER_RESERVATION: u64 = 8;
 
 /// Reserves impressions, independently of each other: the commit. One pipeline of scripts.
 pub(in crate::domains::ads) async fn reserve(
@@ -154,7 +154,7 @@ pub(in crate::domains::ads) async fn reserve(
     requests: &[ReservationRequest],
 ) -> Result<Vec<ReservationReply>, Error> {
     if let Some(meter) = Meter::current() {
-        meter.add(Work { commands: COMMANDS * requests.len() as u64, ..Work::default() });
+        meter.add(Work { commands: COMMANDS_PER_RESERVATION * requests.len() as u64, ..Work::default() });
     }
     let replies = db.call_many(requests.iter().map(|request| call(now, request)).collect()).await?;
     let decode = |(request, reply): (&ReservationRequest, Value)| {

@@ -47,13 +47,13 @@ pub async fn campaigns(
     owner: UserId,
     args: &PageArgs,
 ) -> Result<Page<Arc<CampaignDetails>>, Error> {
-    let request = args.check(&app.cursors().await?, campaigns_id(owner))?;
+    let request = args.check(&app.cursors().await?, campaigns_scope(owner))?;
     page::read_page(&CampaignPages { app, loaders, owner }, request).await
 }
 
-/// The id of the list that a cursor of [`campaigns`] belongs to.
-pub const fn campaigns_id(owner: UserId) -> page::ListId {
-    page::ListId { kind: b'k', owner: owner.0 }
+/// The scope of the cursors of [`campaigns`].
+pub const fn campaigns_scope(owner: UserId) -> page::CursorScope {
+    page::CursorScope { kind: b'k', owner: owner.0 }
 }
 
 struct CampaignPages<'a> {
@@ -79,13 +79,13 @@ impl PageSource for CampaignPages<'_> {
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn ads(app: &App, loaders: &Loaders, campaign: CampaignId, args: &PageArgs) -> Result<Page<Arc<AdDetails>>, Error> {
-    let request = args.check(&app.cursors().await?, ads_id(campaign))?;
+    let request = args.check(&app.cursors().await?, ads_scope(campaign))?;
     page::read_page(&AdPages { loaders, campaign }, request).await
 }
 
-/// The id of the list that a cursor of [`ads`] belongs to.
-pub const fn ads_id(campaign: CampaignId) -> page::ListId {
-    page::ListId { kind: b'a', owner: campaign.0 }
+/// The scope of the cursors of [`ads`].
+pub const fn ads_scope(campaign: CampaignId) -> page::CursorScope {
+    page::CursorScope { kind: b'a', owner: campaign.0 }
 }
 
 struct AdPages<'a> {

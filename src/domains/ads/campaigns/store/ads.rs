@@ -10,7 +10,7 @@ use crate::domains::ads::budget::store::counts::{FIELDS, tally};
 use crate::domains::ads::campaigns::model::{Ad, Creative};
 use crate::domains::ads::keys;
 use crate::domains::ads::model::Share;
-use crate::domains::ads::model::{MAX_ADS, MAX_ADS_EVER, Money, Pricing, REMOVED_AD_TTL, Slot, Tally};
+use crate::domains::ads::model::{MAX_ADS, MAX_ADS_WITH_REMOVED, Money, Pricing, REMOVED_AD_TTL, Slot, Tally};
 use redis::cmd;
 
 static ADD_AD: Script = Script::new(include_str!("../../lua/add_ad.lua"));
@@ -35,7 +35,7 @@ pub(in crate::domains::ads) enum AddAdResult {
 pub(in crate::domains::ads) async fn add_ad(db: &Db, ad: &Ad) -> Result<AddAdResult, Error> {
     let campaign = ad.id.campaign;
     let keys = [keys::campaign(campaign), keys::ads(campaign), keys::ad(ad.id)];
-    let call = Call::new(&ADD_AD, keys).arg(ad.id.number).arg(MAX_ADS).arg(MAX_ADS_EVER);
+    let call = Call::new(&ADD_AD, keys).arg(ad.id.number).arg(MAX_ADS).arg(MAX_ADS_WITH_REMOVED);
     let call = call.arg("id").arg(ad.id.number).arg("slot").arg(ad.slot.name());
     let call = call.arg("pricing").arg(ad.pricing.name()).arg("bid").arg(ad.bid.0);
     let call = match &ad.creative {

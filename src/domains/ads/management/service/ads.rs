@@ -9,7 +9,7 @@ use crate::domains::ads::campaigns::service::read::owned;
 use crate::domains::ads::campaigns::store;
 use crate::domains::ads::campaigns::store::ads::AddAdResult;
 use crate::domains::ads::management::service::campaigns::stopped;
-use crate::domains::ads::model::{MAX_ADS, MAX_ADS_EVER, no_ad, no_campaign};
+use crate::domains::ads::model::{MAX_ADS, MAX_ADS_WITH_REMOVED, no_ad, no_campaign};
 use crate::domains::ads::rate_limit::charge_change;
 use crate::domains::ads::targeting::service::settle;
 use crate::domains::statuses::service as statuses;
@@ -73,7 +73,7 @@ async fn commit_ad(
         AddAdResult::NoCampaign => Some(no_campaign()),
         AddAdResult::TooMany => Some(too_many(format!("A campaign has at most {MAX_ADS} ads at once. Remove one first."))),
         AddAdResult::TooManyEver => Some(too_many(format!(
-            "A campaign can have at most {MAX_ADS_EVER} ads in total, including removed ones. Create a new campaign."
+            "A campaign can have at most {MAX_ADS_WITH_REMOVED} ads in total, including removed ones. Create a new campaign."
         ))),
     };
     if let Some(error) = refused {

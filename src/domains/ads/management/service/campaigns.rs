@@ -25,7 +25,7 @@ use crate::platform::journal::{EntryLease, Task};
 use std::collections::HashSet;
 
 /// Maximum number of attempts of a change that fails because of a concurrent change, or because shares still have too much money.
-const TRIES: usize = 5;
+const ATTEMPTS: usize = 5;
 
 /// Creates a campaign. A charge, the journal, two scripts, two reads, and reconciling its derived data and its owner's list; one more script with an
 /// idempotency key.
@@ -128,7 +128,7 @@ async fn change_campaign(
     Ok(())
 }
 
-/// Makes the change, in up to [`TRIES`] attempts. Returns the removed keywords. Writes a journal entry and sets `lease`, unless nothing changes.
+/// Makes the change, in up to [`ATTEMPTS`] attempts. Returns the removed keywords. Writes a journal entry and sets `lease`, unless nothing changes.
 async fn commit_change(
     app: &App,
     owner: UserId,
@@ -136,7 +136,7 @@ async fn commit_change(
     change: impl Fn(&CampaignDetails) -> Outcome<PlannedChange>,
     lease: &mut Option<EntryLease>,
 ) -> Outcome<Vec<String>> {
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS {
         let kept = owned(app, owner, id).await?;
         let Some((new, add, remove)) = change(&kept)? else { return Ok(Vec::new()) };
         if lease.is_none() {

@@ -13,7 +13,7 @@ use crate::platform::journal::service as journal;
 use crate::platform::journal::{Progress, Task};
 
 /// Maximum number of campaigns that one pass settles or deletes.
-const PASS: usize = 10;
+const CAMPAIGNS_PER_PASS: usize = 10;
 
 /// Suspends an account in a role, or ends the suspension. Returns when all its campaigns and websites have the new state. The journal, a
 /// command, and one pass for every ten campaigns.
@@ -44,11 +44,11 @@ pub async fn settle_suspension(app: &App, user: UserId, progress: Progress) -> R
             publishers::service::sync_suspension(app, user, website).await?;
         }
     }
-    let campaigns = accounts::store::campaigns_below(app.db(), user, below, PASS).await?;
+    let campaigns = accounts::store::campaigns_below(app.db(), user, below, CAMPAIGNS_PER_PASS).await?;
     for id in &campaigns {
         settle::settle(app, *id).await?;
     }
-    let last = campaigns.last().filter(|_| campaigns.len() == PASS);
+    let last = campaigns.last().filter(|_| campaigns.len() == CAMPAIGNS_PER_PASS);
     Ok(last.map(|id| Progress { below: id.0, ..progress }))
 }
 
@@ -57,7 +57,7 @@ pub async fn settle_suspension(app: &App, user: UserId, progress: Progress) -> R
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
-    let campaigns = accounts::store::campaigns_below(app.db(), user, u64::MAX, PASS).await?;
+    let campaigns = accounts::store::campaigns_below(app.db(), user, u64::MAX, CAMPAIGNS_PER_PASS).await?;
     let tasks = campaigns.iter().map(|campaign| Task::Campaign { owner: user, campaign: *campaign });
     let subtasks = journal::begin_subtasks(app, tasks).await?;
     for id in &campaigns {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Maximum number of additional ads that one page tries. If a campaign cannot pay for an ad, its dearer ads are dropped too, so most pages
 /// try far fewer.
-const MAX_TRIES: usize = 4 * MAX_ADS_PER_REQUEST;
+const MAX_ADDITIONAL_ADS: usize = 4 * MAX_ADS_PER_REQUEST;
 
 /// An ad that is not on the page yet, of a campaign that is.
 struct RemainingAd {
@@ -31,9 +31,9 @@ impl Decision<'_> {
             return Ok(());
         }
         let (mut ads, mut tries) = (self.remaining_ads().await?, 0);
-        while self.missing() > 0 && tries < MAX_TRIES {
+        while self.missing() > 0 && tries < MAX_ADDITIONAL_ADS {
             ads.retain(|it| !self.is_capped(it.share.campaign));
-            let count = ads.len().min(self.missing()).min(MAX_TRIES - tries);
+            let count = ads.len().min(self.missing()).min(MAX_ADDITIONAL_ADS - tries);
             if count == 0 {
                 break;
             }

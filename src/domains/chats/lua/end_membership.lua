@@ -1,4 +1,4 @@
--- leave_chat.lua - ends a membership of a group: the member leaves, declines or is removed. If the owner leaves, the admin who joined first
+-- end_membership.lua - ends a membership of a group: the member leaves, declines or is removed. If the owner leaves, the admin who joined first
 -- becomes the owner, else the member who joined first; members who have not accepted come last. With the last member the chat ends. Once for each id
 -- of the first row.
 -- KEYS those of chat.lua, all of {c}

@@ -1,8 +1,8 @@
-//! Options of the HTTP edge and of its limits.
+//! Options of the HTTP server and of its limits.
 
 use crate::base::config::{Config, DocumentLimits};
 use crate::schema;
-use crate::server::{AllowedHosts, AllowedOrigins, Documents, EdgeConfig, HostName, LiveConfig, Origin};
+use crate::server::{AllowedHosts, AllowedOrigins, Documents, HostName, HttpConfig, LiveConfig, Origin};
 use anyhow::{Context, bail};
 use clap::builder::RangedU64ValueParser;
 use clap::{ArgMatches, Args, ValueEnum};
@@ -26,10 +26,10 @@ pub(super) enum OnOff {
     Off,
 }
 
-/// Options of the edge.
+/// Options of the HTTP server.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Edge")]
-pub(super) struct EdgeOptions {
+pub(super) struct HttpOptions {
     /// The default of --introspection, --suggestions, --playground and --simple-get: `on` for development, `off` for production.
     #[arg(long, env = "WAXWING_PROFILE", default_value = "development")]
     profile: Profile,
@@ -89,14 +89,14 @@ pub(super) struct EdgeOptions {
     max_subscriptions: usize,
     /// The number of bytes of responses that may wait for clients at one address, on this server. Beyond it, requests are refused with
     /// UNREAD_RESPONSES.
-    #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_UNREAD_BYTES", default_value_t = EdgeConfig::default().address_unread_bytes, value_parser = in_range(1 << 16, 1 << 40))]
+    #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_UNREAD_BYTES", default_value_t = HttpConfig::default().address_unread_bytes, value_parser = in_range(1 << 16, 1 << 40))]
     address_unread_bytes: usize,
     /// The number of bytes of responses that may wait for all clients of this server. Beyond it, the address with the most is disconnected.
-    #[arg(long, value_name = "N", env = "WAXWING_UNREAD_BYTES", default_value_t = EdgeConfig::default().unread_bytes, value_parser = in_range(1 << 20, 1 << 40))]
+    #[arg(long, value_name = "N", env = "WAXWING_UNREAD_BYTES", default_value_t = HttpConfig::default().unread_bytes, value_parser = in_range(1 << 20, 1 << 40))]
     unread_bytes: usize,
     /// The number of bytes per second that a client has to read while a response waits for it, over 30 seconds (10 on sockets and event
     /// streams). A slower client is disconnected. With 0, any progress is enough.
-    #[arg(long, value_name = "N", env = "WAXWING_MIN_READ_RATE", default_value_t = EdgeConfig::default().min_read_rate, value_parser = clap::value_parser!(u64).range(0..=1 << 20))]
+    #[arg(long, value_name = "N", env = "WAXWING_MIN_READ_RATE", default_value_t = HttpConfig::default().min_read_rate, value_parser = clap::value_parser!(u64).range(0..=1 << 20))]
     min_read_rate: u64,
     /// The time limit of each step of a request, in seconds: the check of its access token, the wait for a permit, and the execution.
     #[arg(long, value_name = "SECONDS", env = "WAXWING_REQUEST_TIMEOUT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
@@ -143,7 +143,7 @@ pub(super) struct DocumentOptions {
     max_response_bytes: usize,
 }
 
-impl EdgeOptions {
+impl HttpOptions {
     /// Applies the options that concern the schema.
     pub(super) fn apply(&self, config: Config) -> Config {
         let filter_entries = self.live_filter_entries;
@@ -151,14 +151,14 @@ impl EdgeOptions {
         Config { introspection, suggestions, filter_entries, ..config }
     }
 
-    /// The settings of the edge. Trusted documents are checked against the limits of `config`.
+    /// The settings of the HTTP server. Trusted documents are checked against the limits of `config`.
     ///
     /// # Errors
     /// The file of trusted documents is missing or invalid.
-    pub(super) fn config(&self, config: &Config) -> anyhow::Result<EdgeConfig> {
-        let defaults = EdgeConfig::default();
+    pub(super) fn config(&self, config: &Config) -> anyhow::Result<HttpConfig> {
+        let defaults = HttpConfig::default();
         let documents = self.trusted_documents.as_deref().map(|file| read_trusted_documents(file, config)).transpose()?;
-        Ok(EdgeConfig {
+        Ok(HttpConfig {
             playground: self.is_on(self.playground),
             simple_get: self.is_on(self.simple_get),
             hosts: self.hosts(config),
@@ -167,7 +167,7 @@ impl EdgeOptions {
             max_connections: self.max_connections,
             address_connections: self
                 .address_connections
-                .unwrap_or_else(|| EdgeConfig::address_connections_of(self.max_connections)),
+                .unwrap_or_else(|| HttpConfig::address_connections_of(self.max_connections)),
             first_byte_timeout: Duration::from_secs(self.first_byte_timeout),
             request_timeout: Duration::from_secs(self.request_timeout),
             body_rate: self.body_rate,

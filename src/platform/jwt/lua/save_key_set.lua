@@ -1,4 +1,4 @@
--- keep_key_set.lua - keeps a key set, unless a slightly later one of the same source is kept.
+-- save_key_set.lua - stores a key set, unless a slightly later one of the same source is stored.
 -- KEYS 1 jwks:{issuer}
 -- ARGV 1 source  2 time of the fetch in ms  3 keys as JSON
 -- Returns 1 | 0 a later one is kept

@@ -30,7 +30,7 @@ struct StateLabel {
 
 /// The metrics of connections and bodies. Cheap to clone; clones share their counters.
 #[derive(Clone)]
-pub struct EdgeMeters {
+pub struct HttpMeters {
     /// In the order of [`ConnectionState::ALL`].
     states: [Gauge; ConnectionState::ALL.len()],
     dropped_connections: Family<ReasonLabel, Counter>,
@@ -39,7 +39,7 @@ pub struct EdgeMeters {
     body_bytes: Gauge,
 }
 
-impl EdgeMeters {
+impl HttpMeters {
     pub(super) fn registered(registry: &mut Registry) -> Self {
         let states = Family::<StateLabel, Gauge>::default();
         let meters = Self {
