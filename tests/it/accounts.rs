@@ -1,7 +1,7 @@
 //! Accounts: sign-up, profiles and their validation, as the contract defines them.
 
 use crate::support::texts::{self, FAMILY};
-use crate::support::{Actor, HttpResponse, TestApp, error_codes, user_error_codes};
+use crate::support::{Actor, HttpResponse, PASSWORD_MEMORY, TestApp, error_codes, user_error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -301,7 +301,7 @@ async fn secrets_are_neither_in_accounts_nor_in_plain_text() {
     fields.sort();
     assert_eq!(fields, ["bio", "followers", "following", "id", "login", "name", "posts", "signup"]);
     let dump = app.redis.dump();
-    assert!(dump.contains("$argon2id$v=19$m=19456,t=2,p=1$"), "the dump sees the hash");
+    assert!(dump.contains(&format!("$argon2id$v=19$m={PASSWORD_MEMORY},t=2,p=1$")), "the dump sees the hash");
     let tokens = [&payload, &again].map(|payload| payload["session"]["token"].as_str().expect("a token").to_owned());
     for secret in ["hunter-two", "another-secret", &tokens[0], &tokens[1]] {
         assert!(!dump.contains(secret), "{secret} is in the store");

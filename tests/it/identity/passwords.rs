@@ -230,7 +230,8 @@ async fn a_reset_closes_the_sockets_of_all_sessions_on_all_servers_within_a_seco
 
 #[tokio::test]
 async fn an_outdated_hash_is_made_anew_at_the_next_log_in_that_succeeds() {
-    let app = TestApp::start().await;
+    // With the hashes of a real server.
+    let app = TestApp::with_default_timeouts(Config::default()).await;
     let ada = app.user("ada").await;
     let key = format!("password:{{{}}}", ada.user_id().0);
     let stored = || app.redis.run::<String>(&["GET", &key]);

@@ -134,9 +134,12 @@ impl TestServer {
     }
 }
 
-/// Sets one budget share per campaign, also on a cluster, unless the test sets another number: tests read the share.
-fn with_one_ad_share(config: Config) -> Config {
-    Config { ad_shares: config.ad_shares.or(Some(1)), ..config }
+/// The memory of password hashes in most tests, in KiB: with that of the default, a sixth of a simple test's processor time is hashing.
+pub const PASSWORD_MEMORY: u32 = 64;
+
+/// Sets one budget share per campaign, also on a cluster, unless the test sets another number: tests read the share. Makes password hashes cheap.
+fn config_of_tests(config: Config) -> Config {
+    Config { ad_shares: config.ad_shares.or(Some(1)), password_memory: PASSWORD_MEMORY, ..config }
 }
 
 /// A running server over its own Redis, with a manual clock.
@@ -170,7 +173,7 @@ impl TestApp {
         let redis = Arc::new(RedisServer::start());
         let clock = Clock::manual(START);
         let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
-        Self::from_parts(App::new(db, clock.clone(), with_one_ad_share(config)), clock, http, redis).await
+        Self::from_parts(App::new(db, clock.clone(), config_of_tests(config)), clock, http, redis).await
     }
 
     /// Starts a server from its parts.
@@ -187,7 +190,7 @@ impl TestApp {
     pub async fn without_client_cache_on(redis: Arc<RedisServer>, config: Config) -> Self {
         let clock = Clock::manual(START);
         let db = Db::open(&redis.target(), Timing { client_cache: 0, ..LONG_TIMEOUTS }).await.expect("a store");
-        Self::from_parts(App::new(db, clock.clone(), with_one_ad_share(config)), clock, http_with_long_timeouts(), redis).await
+        Self::from_parts(App::new(db, clock.clone(), config_of_tests(config)), clock, http_with_long_timeouts(), redis).await
     }
 
     /// Starts a server with the default timeouts, for tests in which Redis is frozen or down.
@@ -210,7 +213,7 @@ impl TestApp {
     /// Starts a server on a given Redis and clock.
     pub async fn on_redis(redis: Arc<RedisServer>, clock: Clock, config: Config) -> Self {
         let db = Db::open(&redis.target(), LONG_TIMEOUTS).await.expect("a store");
-        let app = App::new(db, clock.clone(), with_one_ad_share(config));
+        let app = App::new(db, clock.clone(), config_of_tests(config));
         Self { server: TestServer::start(app, clock).await, redis }
     }
 }

@@ -155,7 +155,7 @@ pub async fn has_password(app: &App, id: UserId) -> Result<bool, Error> {
 /// a current hash; otherwise a hash and a script, and a read if the hash may have been replaced by another log-in. A failure changes nothing: the next log-in
 /// tries again. The new hash revokes the account's device tokens, and the log-in returns a new one.
 pub(super) async fn update_outdated_hash(app: &App, id: UserId, record: PasswordRecord, password: String) -> PasswordRecord {
-    if !password::is_outdated(&record.hash) {
+    if !password::is_outdated(app, &record.hash) {
         return record;
     }
     let replaced = async {
