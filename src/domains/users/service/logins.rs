@@ -210,18 +210,18 @@ pub async fn settle_login_change(app: &App, id: UserId, (login, former): (&str, 
         if let Some((former, _)) = change.filter(|(former, _)| !user.login.eq_ignore_ascii_case(&former.login)) {
             end(app, id, former).await?;
         }
-        return forget_oldest(app, &user).await;
+        return release_oldest(app, &user).await;
     }
     Err(Error::Overloaded)
 }
 
 /// Removes the former logins beyond those that an account keeps from its history, each after its release: a deletion releases only those that the history
 /// has. A login that the account claims again stays, and so do all if the history has changed since it was read: the next change removes them.
-async fn forget_oldest(app: &App, user: &User) -> Result<(), Error> {
+async fn release_oldest(app: &App, user: &User) -> Result<(), Error> {
     let mut history = user.logins.clone();
     while let Some((oldest, rest)) = history.without_excess() {
         let is_known = user.login.eq_ignore_ascii_case(&oldest.login) || rest.former().iter().any(|it| it.login == oldest.login);
-        if !is_known && !logins_store::forget(app.db(), &oldest.login, user.id, app.now()).await? {
+        if !is_known && !logins_store::release_former(app.db(), &oldest.login, user.id, app.now()).await? {
             return Ok(());
         }
         if logins_store::replace_history(app.db(), user.id, &history, &rest).await? != LoginChangeResult::Changed {
