@@ -12,7 +12,7 @@ mod weight;
 pub(super) use scan::end_of_token;
 
 use super::execute::{set_code, shorten};
-use super::validation::{coerce, position, validate};
+use super::validation::{ValidVariables, coerce, position, separate, validate};
 use crate::base::config::{Config, DocumentLimits};
 use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, OperationDefinition, OperationType};
 use async_graphql::parser::{self, parse_query};
@@ -139,10 +139,11 @@ fn validate_and_cache(
     mut document: ExecutableDocument,
     reveals_schema: bool,
 ) -> Result<ParsedDocument, Box<(ExecutableDocument, ErrorResponse)>> {
-    let never_null = match validate(text, &document, reveals_schema) {
-        Ok(never_null) => never_null,
+    let ValidVariables { never_null, defaulted } = match validate(text, &document, reveals_schema) {
+        Ok(valid) => valid,
         Err(errors) => return Err(Box::new((document, Box::new(Response::from_errors(errors))))),
     };
+    separate(&mut document, &defaulted);
     if let Err((broken, at)) = subscription::inline_root_fields(&mut document) {
         let refused = refusal("GRAPHQL_VALIDATION_FAILED", broken.into(), vec![at]);
         return Err(Box::new((document, refused)));
@@ -193,7 +194,7 @@ pub fn check_document(text: &str, config: &Config) -> Result<(), String> {
     let first = document.operations.iter().next().and_then(|(name, _)| name.map(ToString::to_string));
     check_selections(&document, &with_defaults(&document, &Variables::default()), first.as_deref(), config).map_err(reason_of)?;
     // Messages go to the operator of the server, and may reveal the schema.
-    validate(text, &document, true).map_err(joined)?;
+    validate(text, &document, true).map(drop).map_err(joined)?;
     subscription::inline_root_fields(&mut document).map_err(|(broken, _)| broken.to_owned())
 }
 

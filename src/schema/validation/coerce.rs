@@ -2,6 +2,7 @@
 
 use super::super::type_system::{Inputs, Kind, NamedType, TypeSystem, type_system};
 use super::NonNullPosition;
+use super::defaults::variable_of;
 use super::errors::did_you_mean;
 use super::scalars::{as_integer, check_scalar, describe};
 use crate::schema::execute::{MAX_ERRORS, set_code, shorten};
@@ -25,6 +26,13 @@ pub(in crate::schema) fn coerce(
     let (mut coerced, mut errors) = (Variables::default(), Vec::new());
     for definition in definitions {
         let (name, ty) = (&definition.node.name.node, &definition.node.var_type.node);
+        if let Some(variable) = variable_of(name) {
+            // Defined after the variable in the text, which is coerced already. If it is omitted, the library applies the default of the definition.
+            if let Some(value) = coerced.get(variable).cloned() {
+                coerced.insert(name.clone(), value);
+            }
+            continue;
+        }
         let never_null =
             || never_null.iter().find(|position| position.operation.as_ref() == operation && position.variable == *name);
         let problem = match (sent.remove(name), &definition.node.default_value) {
@@ -32,13 +40,7 @@ pub(in crate::schema) fn coerce(
                 coerced.insert(name.clone(), default.node.clone());
                 continue;
             }
-            (None, None) if ty.nullable => {
-                // The library would treat a missing variable as null.
-                if let Some(default) = never_null().and_then(|position| position.default.clone()) {
-                    coerced.insert(name.clone(), default);
-                }
-                continue;
-            }
+            (None, None) if ty.nullable => continue,
             (None, None) => format!("Variable \"${name}\" of required type \"{ty}\" was not provided."),
             (Some(Value::Null), _) if !ty.nullable => format!("Variable \"${name}\" of non-null type \"{ty}\" must not be null."),
             (Some(Value::Null), _) if never_null().is_some() => {

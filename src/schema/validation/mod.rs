@@ -10,6 +10,7 @@
 //! parser, NoFragmentCycles by the pre-pass, and SingleFieldSubscriptions by `check::subscription` after this validation.
 
 mod coerce;
+mod defaults;
 mod duplicates;
 mod errors;
 mod fields;
@@ -19,6 +20,7 @@ mod values;
 mod variables;
 
 pub(super) use coerce::coerce;
+pub(super) use defaults::{DefaultedArgument, separate};
 pub(super) use duplicates::position;
 pub(super) use variables::NonNullPosition;
 
@@ -36,6 +38,15 @@ struct Validator<'a> {
     document: &'a ExecutableDocument,
     errors: Errors,
     never_null: Vec<NonNullPosition>,
+    defaulted: Vec<DefaultedArgument>,
+}
+
+/// The result of the validation of a document.
+pub(super) struct ValidVariables {
+    /// The variables that an explicit null is refused for, although their types allow it.
+    pub(super) never_null: Vec<NonNullPosition>,
+    /// The arguments that have a default if their variable is omitted.
+    pub(super) defaulted: Vec<DefaultedArgument>,
 }
 
 /// Variables and spreads of a definition, which are checked per operation.
@@ -51,7 +62,7 @@ struct Usage<'a> {
     at: Pos,
     /// Type and default of the position; `None` after an error.
     position: Option<InputPosition<'static>>,
-    /// Whether the position is an argument. Otherwise it is within a list or an object literal.
+    /// Whether the position is an argument of a field or a directive. Otherwise it is within a list or an object literal.
     is_argument: bool,
 }
 
@@ -62,7 +73,7 @@ struct OperationScope<'a> {
     found: DefinitionUsages<'a>,
 }
 
-/// Validates a document. Returns the variables that an explicit null is refused for, although their types allow it.
+/// Validates a document. Returns what its types do not tell of its variables.
 ///
 /// # Errors
 /// The errors of the document with their locations and codes. Without `reveals_schema`, one error that reveals nothing of the schema.
@@ -70,12 +81,13 @@ pub(super) fn validate(
     text: &str,
     document: &ExecutableDocument,
     reveals_schema: bool,
-) -> Result<Vec<NonNullPosition>, Vec<ServerError>> {
+) -> Result<ValidVariables, Vec<ServerError>> {
     let errors = Errors::new(reveals_schema);
-    let mut validator = Validator { types: type_system(), document, errors, never_null: Vec::new() };
+    let mut validator = Validator { types: type_system(), document, errors, never_null: Vec::new(), defaulted: Vec::new() };
     validator.run(text);
-    let errors = validator.errors.into_list();
-    if errors.is_empty() { Ok(validator.never_null) } else { Err(errors) }
+    let Validator { errors, never_null, defaulted, .. } = validator;
+    let errors = errors.into_list();
+    if errors.is_empty() { Ok(ValidVariables { never_null, defaulted }) } else { Err(errors) }
 }
 
 impl<'a> Validator<'a> {

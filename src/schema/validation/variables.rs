@@ -1,20 +1,17 @@
 //! Rules of variables, per operation: UniqueVariableNames, VariablesAreInputTypes, NoUndefinedVariables, NoUnusedVariables,
 //! VariablesInAllowedPosition.
 
-use super::{DefinitionUsages, OperationScope, Usage, Validator};
+use super::{DefaultedArgument, DefinitionUsages, OperationScope, Usage, Validator};
 use async_graphql::parser::types::{BaseType, DirectiveLocation, Type, VariableDefinition};
 use async_graphql::{Name, Positioned, Value};
 use std::collections::{HashMap, HashSet};
 
-/// A use of a nullable variable at a position of a non-null type: an omitted variable takes the default of the variable or the position, and an explicit null
-/// is an error.
+/// A use of a nullable variable at a position of a non-null type: for an omitted variable, the position has the default of the variable or of the position, and
+/// an explicit null is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::schema) struct NonNullPosition {
     pub(super) operation: Option<Name>,
     pub(super) variable: Name,
-    /// Default of the position, for a variable that is omitted and has no default. Only of an argument: the library gives a field of an input object its
-    /// default if its variable is omitted.
-    pub(super) default: Option<Value>,
 }
 
 impl<'a> Validator<'a> {
@@ -87,12 +84,14 @@ impl<'a> Validator<'a> {
         let has_default =
             default.is_some() || definition.default_value.as_ref().is_some_and(|default| default.node != Value::Null);
         if !expected.nullable && ty.nullable && has_default && is_base_subtype(ty, expected) {
-            let default = default.filter(|_| usage.is_argument).cloned();
-            // Each variable is recorded once per operation: the arguments that have a default have the same one.
-            let mut of_operation = self.never_null.iter_mut().rev().take_while(|known| known.operation.as_ref() == operation);
-            match of_operation.find(|known| known.variable == *name) {
-                Some(known) => known.default = known.default.take().or(default),
-                None => self.never_null.push(NonNullPosition { operation: operation.cloned(), variable: name.clone(), default }),
+            // Only of an argument: the library gives a field of an input object its default if its variable is omitted.
+            if let Some(default) = default.filter(|_| usage.is_argument && definition.default_value.is_none()) {
+                self.defaulted.push(DefaultedArgument { variable: name.clone(), at: usage.at, default: default.clone() });
+            }
+            // Each variable is recorded once per operation.
+            let mut of_operation = self.never_null.iter().rev().take_while(|known| known.operation.as_ref() == operation);
+            if !of_operation.any(|known| known.variable == *name) {
+                self.never_null.push(NonNullPosition { operation: operation.cloned(), variable: name.clone() });
             }
         } else if !is_subtype(ty, expected) {
             self.errors.push(&[at, usage.at], || {

@@ -1,5 +1,6 @@
 //! A request that cannot run as a whole changes nothing: no part of a mutation is committed before an error in a variable or a literal is found.
 
+use crate::conversations::reply;
 use crate::support::{HttpResponse, TestApp, error_codes};
 use serde_json::{Value, json};
 
@@ -133,4 +134,27 @@ async fn the_default_of_a_field_does_not_apply_to_another_field() {
     let response = ada.gql(both, json!({ "c": add["data"]["addComment"]["comment"]["id"] })).await;
     let updated = json!({ "user": { "isPrivate": true }, "userErrors": [] });
     assert_eq!(response, json!({ "data": { "deleteComment": { "userErrors": [] }, "updateProfile": updated } }));
+}
+
+/// The default of an argument applies to that argument only, also for a query from a cache, and a value applies to all uses of its variable.
+#[tokio::test]
+async fn the_default_of_an_argument_does_not_apply_to_another_argument() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let status = bea.post("x").await;
+    reply(&ada, &status, "y").await;
+    let query = "query($d: Boolean) { __type(name: \"User\") { ...T }
+        user(login: \"ada\") { profileTimeline(includeReplies: $d) { entries { edges { cursor } } } } }
+        fragment T on __Type { fields(includeDeprecated: $d) { name } }";
+    let entries = async |variables: Value| {
+        let response = ada.gql(query, variables).await;
+        assert_eq!(response.get("errors"), None, "{response}");
+        assert!(response["data"]["__type"]["fields"].as_array().is_some_and(|fields| fields.len() > 5), "{response}");
+        response["data"]["user"]["profileTimeline"]["entries"]["edges"].as_array().map(Vec::len)
+    };
+    for _ in 0..2 {
+        assert_eq!(entries(json!({})).await, Some(1), "the default of includeReplies is true");
+        assert_eq!(entries(json!({ "d": true })).await, Some(1));
+        assert_eq!(entries(json!({ "d": false })).await, Some(0));
+    }
 }
