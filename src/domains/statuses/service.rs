@@ -396,14 +396,6 @@ pub async fn latest_below(app: &App, author: UserId, below: u64, limit: usize) -
     Ok(rows.into_iter().map(|row| StatusId(row.member)).collect())
 }
 
-/// Windows of several authors' statuses, in the order of `windows`. One pipeline.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn windows(app: &App, windows: &[(UserId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
-    store::profiles(app.db(), windows).await
-}
-
 /// Windows of statuses and of reposts of several accounts, in the order of `windows`. One pipeline.
 ///
 /// # Errors
