@@ -146,6 +146,26 @@ async fn a_lost_event_of_an_edit_is_published_once_with_the_words_of_its_own_tex
     assert_eq!(lines(&mut streams[2], 1).await, ["+alpha beta gamma"]);
 }
 
+/// The event of an edit may come after that of a later edit. A deletion that is published without the text has the words of the later edit.
+#[tokio::test]
+async fn the_deletion_of_an_account_reaches_the_streams_of_the_present_text_after_a_late_event() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let status = ada.post("alpha").await;
+    edit(&ada, &status, "beta").await;
+    edit(&ada, &status, "gamma").await;
+    let id = waxwing::base::ids::StatusId::from_global(&status).expect("an id");
+    let versions: Vec<String> = app.redis.run(&["LRANGE", &format!("versions:{{{}}}", id.0), "0", "-1"]);
+    let edit_id: u64 = versions[1].split(' ').next().and_then(|id| id.parse().ok()).expect("an id");
+    // As if the process that has made the first edit had stopped before its event, and a worker had completed the edit.
+    app.redis.run::<i64>(&["HDEL", &index_key(&app), &format!("e{}.{edit_id}", id.0)]);
+    waxwing::domains::statuses::service::settle_edit(&app.app, ada.user_id(), id, edit_id).await.expect("a store");
+    let mut stream = open(&app, None, &track("gamma"), None).await.until_listening().await;
+    waxwing::domains::accounts::service::delete(&app.app, ada.user_id(), "correct horse", None).await.expect("it is deleted");
+    app.drain().await;
+    assert_eq!(lines(&mut stream, 1).await, [format!("-{status}")]);
+}
+
 /// The index of the events of the only author.
 fn index_key(app: &TestApp) -> String {
     let shards = (0..8).map(|shard| format!("told:{{{shard}}}"));

@@ -7,7 +7,7 @@
 --      8 the id of the change or the part, for n, e and v…
 -- Returns the id of the event | '' if it is ignored
 local kind = (ARGV[2] == 'f' or ARGV[2] == 'x') and 'd' or ARGV[2]
--- The field of the last event of this kind; each edit and each part has a field of its own as well.
+-- The field of the last event of this kind, for edits of the newest edit; each edit and each part has a field of its own as well.
 local field = kind .. ARGV[3]
 local is_part = kind == 'e' or string.sub(kind, 1, 1) == 'v'
 local own_field = is_part and field .. '.' .. ARGV[8] or field
@@ -34,7 +34,10 @@ if kind == 'n' or is_part then
 else
   redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', terms)
 end
-redis.call('HSET', KEYS[2], own_field, id, field, id, 'last', id)
+redis.call('HSET', KEYS[2], own_field, id, 'last', id)
+-- An edit may be published after a later one, whose terms are those of the present text: a deletion has these.
+local later = kind == 'e' and known[6] and redis.call('XRANGE', KEYS[1], known[6], known[6])[1]
+if not later or tonumber(later[2][8]) < tonumber(ARGV[8]) then redis.call('HSET', KEYS[2], field, id) end
 trim(ARGV[5], ARGV[6])
 publish(id, last, kind, ARGV[3], terms)
 return id
