@@ -237,6 +237,9 @@ async fn the_purge_of_a_long_chat_has_bounded_passes() {
     let edges = answer["data"]["node"]["messages"]["edges"].as_array().expect("rows");
     let row = edges.iter().find(|edge| edge["node"]["sequence"] == 791).expect("the row");
     assert_eq!(row["node"]["reactions"], json!([{ "emoji": "👍", "count": 1, "viewerHasReacted": true }]));
+    // The lists of an account that exists are settled again.
+    ada.mutate_ok("deleteAccount", json!({ "password": "correct horse" }), "").await;
+    app.drain_journal().await;
     assert_sound(&app).await;
 }
 
