@@ -3,7 +3,7 @@
 -- KEYS 1 chat:{c}  2 chat_sent:{c}
 -- ARGV 1 row  2 memberships that have ended since this time are kept, ms  3 id of the row, or '' if unknown  4 another row that was published  5 its id, or ''
 -- Returns 1 | 0 no such chat | -1 the chat has lost the row | -2 the chat has lost the other row
-local it = redis.call('HMGET', KEYS[1], 'kind', 'published', 'ends', 'newest', 'gone')
+local it = redis.call('HMGET', KEYS[1], 'kind', 'published', 'ends', 'newest', 'gone', 'recent')
 if not it[1] then return 0 end
 -- The end of the chat has the number after the newest row, and no row; its id is `gone`.
 local newest = tonumber(it[4]) + (it[5] and 1 or 0)
@@ -14,6 +14,8 @@ local function is_lost(number, id)
   local row = tonumber(number)
   if row > newest then return true end
   if id == '' then return false end
+  -- The first word is the id of the newest row.
+  if row == newest and not it[5] and it[6] then return string.match(it[6], '^%d+') ~= id end
   local step = it[5]
   if not step or row < newest then step = redis.call('ZRANGE', KEYS[2], number, 0, 'BYSCORE', 'REV', 'LIMIT', 0, 1)[1] end
   return step and tonumber(step) > tonumber(id)

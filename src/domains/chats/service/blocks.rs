@@ -10,18 +10,20 @@ use crate::base::page::Window;
 use crate::domains::relations::service as relations;
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
-use futures_util::future::try_join_all;
+use futures_util::future::{try_join, try_join_all};
 
 /// Chats that are looked up in one pipeline.
 const CHATS_PER_PIPELINE: usize = 500;
-/// Groups that are settled at once.
-const GROUPS_IN_REQUEST: usize = 8;
+/// Number of groups that are settled concurrently.
+const CONCURRENCY: usize = 8;
+/// Maximum number of groups of the account that blocks that [`settle_block`] settles itself; the workers settle the others.
+const MAX_GROUPS_OF_ACTOR: usize = 1_000;
 /// Maximum number of groups of the other account that [`settle_block`] settles itself; the workers settle the others, within a second.
-const OF_OTHER: usize = 50;
+const MAX_GROUPS_OF_OTHER: usize = 50;
 
 /// Makes unread marks and requests agree with the blocks between two accounts: requests that came from a blocked account are declined; nothing of the
 /// direct chat is unread, and in groups no text of the other account is. `actor` has blocked `other`, or has ended that: its number of unread chats is exact
-/// when this returns, so that all of its groups with texts by the other are settled here. Reads the requests, the pair, and the chats of each account;
+/// when this returns, unless it has more than a thousand groups with texts by the other. Reads the requests, the pair, and the chats of each account;
 /// for each group the cost of settling the lists of a member.
 ///
 /// # Errors
@@ -36,8 +38,8 @@ pub async fn settle_block(app: &App, actor: UserId, other: UserId) -> Result<(),
     if let Some(chat) = lists::find_direct(app.db(), actor.min(other), actor.max(other)).await? {
         settle_changed(app, chat, &[actor, other]).await?;
     }
-    settle_groups(app, actor, other, usize::MAX).await?;
-    settle_groups(app, other, actor, OF_OTHER).await
+    let of_other = settle_groups(app, other, actor, MAX_GROUPS_OF_OTHER);
+    try_join(settle_groups(app, actor, other, MAX_GROUPS_OF_ACTOR), of_other).await.map(drop)
 }
 
 /// Settles the lists of an account in up to `most` groups in which another has texts; the workers settle the others.
@@ -50,7 +52,7 @@ async fn settle_groups(app: &App, user: UserId, other: UserId, most: usize) -> R
         let (first, deferred) = with_texts.split_at(left.min(with_texts.len()));
         left -= first.len();
         let users = [user];
-        for chats in first.chunks(GROUPS_IN_REQUEST) {
+        for chats in first.chunks(CONCURRENCY) {
             try_join_all(chats.iter().map(|chat| settle_changed(app, *chat, &users))).await?;
         }
         // A higher version, so that no list is written from values that were read before the block.

@@ -94,6 +94,11 @@ pub(super) async fn publish_rows(app: &App, chat: ChatId, rows: &UnpublishedRows
         let stored = StoredPublication { published: row, at, lost };
         published = events::publish_chat_rows(app, chat, current.head, Some(stored), &current.ends).await?;
     }
+    if let Some(appended) = &published
+        && store::raise_published(app.db(), chat, appended, app.now()).await?.is_none()
+    {
+        return Ok(());
+    }
     Err(Error::Overloaded)
 }
 

@@ -28,7 +28,17 @@ local function id_of(row)
 end
 -- The head is lowered only while the log has the lost row: another process may have appended the new rows since.
 local lost = tonumber(ARGV[9])
-if lost and id_of(lost) == ARGV[10] and (ARGV[10] ~= '' or lost == head) then head = math.min(head, tonumber(ARGV[7]), lost - 1) end
+if lost and id_of(lost) == ARGV[10] and (ARGV[10] ~= '' or lost == head) then
+  -- All rows of the lost event are appended again: another process may have raised the published row above new rows that have their numbers.
+  local before = lost - 1
+  for _, it in ipairs(heads) do
+    if it.row < lost then
+      before = it.row
+      break
+    end
+  end
+  head = math.min(head, tonumber(ARGV[7]), before)
+end
 local newest = tonumber(ARGV[5])
 if newest <= head then
   local holder = head

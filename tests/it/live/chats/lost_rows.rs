@@ -91,20 +91,36 @@ async fn rows_of_one_change_that_begin_with_the_number_of_a_lost_row_are_deliver
 
 #[tokio::test]
 async fn rows_of_many_senders_after_a_loss_are_delivered() {
+    send_after_a_loss(false).await;
+}
+
+#[tokio::test]
+async fn rows_of_many_senders_after_the_loss_of_a_change_of_several_rows_are_delivered() {
+    send_after_a_loss(true).await;
+}
+
+/// Loses five rows, of one event or each of an event of its own, and lets two servers append rows at once.
+async fn send_after_a_loss(is_one_event: bool) {
     let app = TestApp::start().await;
     let other = app.sibling().await;
-    let people = app.create_users("p", 9).await;
+    let people = app.create_users("p", 14).await;
     for person in &people[1..] {
         befriend(&people[0], person).await;
     }
-    let members: Vec<_> = people[1..].iter().collect();
+    let members: Vec<_> = people[1..9].iter().collect();
     let chat = group(&people[0], "g", &members, "ALL").await;
     send(&people[0], &chat, "first").await;
     let before = ChatKeys::save(&app, &chat).await;
     let mut events = ChatEvents::listen(&app, &people[8]).await;
-    for row in 2..=6 {
-        send(&people[0], &chat, "lost").await;
-        assert_eq!(events.lines(1).await, [format!("+{row} lost")]);
+    if is_one_event {
+        let added: Vec<_> = people[9..].iter().map(|person| &person.id).collect();
+        run_ok(&people[0], "AddChatMembers", json!({ "chatId": chat, "userIds": added })).await;
+        assert_eq!(events.lines(5).await.last().map(String::as_str), Some("joined 6 p13"));
+    } else {
+        for row in 2..=6 {
+            send(&people[0], &chat, "lost").await;
+            assert_eq!(events.lines(1).await, [format!("+{row} lost")]);
+        }
     }
     before.restore(&app, &chat).await;
     let texts = join_all(people[..8].iter().enumerate().map(async |(at, person)| {
