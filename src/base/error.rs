@@ -152,7 +152,7 @@ named_enum! {
         CannotFollowSelf = "CANNOT_FOLLOW_SELF",
         /// The object does not exist, or the viewer cannot see it.
         NotFound = "NOT_FOUND",
-        /// The viewer may not do this. The message has the reason.
+        /// The request is not allowed. The message has the reason.
         Forbidden = "FORBIDDEN",
         /// A limit is reached: a number of objects, a depth of replies, edits, changes of the login, or messages before a chat is accepted. The message names
         /// the limit.

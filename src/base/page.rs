@@ -130,7 +130,7 @@ impl Cursors {
     pub fn encode(&self, scope: CursorScope, position: u64) -> String {
         let mut bytes = [0; 15];
         bytes[..8].copy_from_slice(&position.to_be_bytes());
-        bytes[8..].copy_from_slice(&self.tag(scope, position));
+        bytes[8..].copy_from_slice(&self.position_signature(scope, position));
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
@@ -143,13 +143,13 @@ impl Cursors {
         }
         let mut bytes = [0; 15];
         let length = (cursor.len() == 20).then(|| URL_SAFE_NO_PAD.decode_slice(cursor, &mut bytes))?.ok()?;
-        let (position, tag) = bytes.split_at(8);
+        let (position, signature) = bytes.split_at(8);
         let position = u64::from_be_bytes(position.try_into().ok()?);
-        let is_authentic = tag.ct_eq(&self.tag(scope, position));
+        let is_authentic = signature.ct_eq(&self.position_signature(scope, position));
         (length == 15 && is_authentic.into()).then_some(position)
     }
 
-    fn tag(&self, scope: CursorScope, position: u64) -> [u8; 7] {
+    fn position_signature(&self, scope: CursorScope, position: u64) -> [u8; 7] {
         let mut hasher = SipHasher24::new_with_key(&self.secret);
         hasher.write_u8(scope.kind);
         hasher.write_u64(scope.owner);

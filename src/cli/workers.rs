@@ -76,13 +76,13 @@ async fn run_queues(app: &App, stop: &CancellationToken) {
             () = tokio::time::sleep(pause) => {}
         }
     }
-    // Each running entry holds a permit. A message is not waited for: a mail server may hang, and another process hands the message over again.
+    // Each running entry holds a permit. An email is not waited for: the mail server may hang, and another process sends the email again.
     for (_, permits, limit) in queues.into_iter().filter(|(queue, ..)| *queue != Queue::Mail) {
         drop(permits.acquire_many(u32::try_from(limit).unwrap_or(u32::MAX)).await);
     }
 }
 
-/// Whether this process works on a queue. Messages wait for a process that can send them: commands such as `waxwing fsck` cannot.
+/// Whether this process works on a queue. Emails wait for a process that can send them: commands such as `waxwing fsck` cannot.
 fn works_on(app: &App, queue: Queue) -> bool {
     queue != Queue::Mail || !matches!(app.config().mail.transport, MailTransport::None)
 }
@@ -251,7 +251,7 @@ fn run_pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Opti
             Task::Session { user, digest, is_revoked, epoch } => {
                 sessions::settle(app, user, &digest, is_revoked, epoch.as_deref()).await.map(|()| None)
             }
-            // A message is handed over by `mail::deliver`.
+            // `mail::deliver` sends the email.
             Task::Mail(MailTask::Message { .. }) => Ok(None),
             Task::Mail(MailTask::Reset { address }) => users::settle_reset_request(app, &address).await.map(|()| None),
             Task::Mail(MailTask::Claim { user, claimed, released, version }) => {

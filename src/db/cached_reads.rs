@@ -89,7 +89,7 @@ impl Db {
         self.topology.client_cache().filter(|client_cache| client_cache.has_passed(barrier))?.get(key)
     }
 
-    /// The cache, if the barrier is passed. If it holds all of the keys, a pending request is waited for: usually the same client request has sent
+    /// The cache, if the barrier is passed. If it holds all of the keys, a pending pipeline is waited for: usually the same client request has sent
     /// other commands.
     async fn cache_after(&self, barrier: ReadBarrier, keys: &[String]) -> Option<&ClientCache> {
         let client_cache = self.topology.client_cache()?;
@@ -99,7 +99,7 @@ impl Db {
             }
             // Lets concurrent tasks of the request send their commands first.
             tokio::task::yield_now().await;
-            // The pending request may belong to a future that is not polled: after a timeout, this read sends its own command.
+            // The pending pipeline may belong to a future that is not polled: after a timeout, this read sends its own command.
             let _ = tokio::time::timeout(BARRIER_TIMEOUT, client_cache.wait_until_passed(barrier, self.topology.link())).await;
         }
         client_cache.has_passed(barrier).then_some(client_cache)

@@ -50,7 +50,7 @@ pub trait EstimatedSize {
     fn bytes(&self) -> usize;
 }
 
-/// The start of a request. The cache can be used when the reply to a command that was sent later has arrived.
+/// The start of a client's request. The cache can be used when the reply to a pipeline that was sent to Redis after this start has arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadBarrier(u64);
 
@@ -93,15 +93,15 @@ pub(super) struct ClientCache {
     writes: Box<[AtomicU32]>,
     /// The number of times that the whole cache was invalidated: by opened and closed connections, and by flushes of the store.
     full_invalidations: AtomicU64,
-    /// The number of the last request of all links.
+    /// The number of the last pipeline of all links.
     sent: AtomicU64,
-    /// The number of the last request sent over each link.
+    /// The number of the last pipeline sent over each link.
     last: Box<[AtomicU64]>,
-    /// The highest number of a request whose reply has arrived.
+    /// The highest number of a pipeline whose reply has arrived.
     completed: AtomicU64,
-    /// The highest number of a request that has ended: completed, failed or dropped.
+    /// The highest number of a pipeline that has ended: completed, failed or dropped.
     ended: AtomicU64,
-    /// Notified when the reply to a request has arrived, or the request was lost.
+    /// Notified when the reply to a pipeline has arrived, or the pipeline was lost.
     progress: Notify,
     /// Whether a connection receives no invalidations.
     tracking_disabled: AtomicBool,
@@ -140,11 +140,11 @@ impl ClientCache {
         ReadBarrier(self.sent.load(Ordering::SeqCst))
     }
 
-    /// Registers a request that is about to be sent over a link.
-    pub(super) fn begin_request(&self, link: usize) -> PendingRequest<'_> {
+    /// Registers a pipeline that is about to be sent over a link.
+    pub(super) fn begin_pipeline(&self, link: usize) -> PendingPipeline<'_> {
         let number = self.sent.fetch_add(1, Ordering::SeqCst) + 1;
         self.last[link].fetch_max(number, Ordering::SeqCst);
-        PendingRequest { client_cache: self, number }
+        PendingPipeline { client_cache: self, number }
     }
 
     /// Whether all invalidations from before `barrier` have been received.
@@ -152,8 +152,8 @@ impl ClientCache {
         self.completed.load(Ordering::SeqCst) > barrier.0 && !self.tracking_disabled.load(Ordering::SeqCst)
     }
 
-    /// Waits until `barrier` is passed, or no pending request of this link can pass it; returns whether it is passed. Waiting is no slower than a new
-    /// request over the same link. Returns `false` at once if no pending request of this link can pass the barrier.
+    /// Waits until `barrier` is passed, or no pending pipeline of this link can pass it; returns whether it is passed. Waiting is no slower than a new
+    /// pipeline over the same link. Returns `false` at once if no pending pipeline of this link can pass the barrier.
     pub(super) async fn wait_until_passed(&self, barrier: ReadBarrier, link: usize) -> bool {
         loop {
             let mut progress = pin!(self.progress.notified());
@@ -161,7 +161,7 @@ impl ClientCache {
             if self.has_passed(barrier) {
                 return true;
             }
-            // The last request is pending unless it was lost: its reply would have passed the barrier.
+            // The last pipeline is pending unless it was lost: its reply would have passed the barrier.
             if self.last[link].load(Ordering::SeqCst) <= barrier.0.max(self.ended.load(Ordering::SeqCst))
                 || self.tracking_disabled.load(Ordering::SeqCst)
             {
@@ -179,7 +179,7 @@ impl ClientCache {
     /// Disables the cache, because the server sends no invalidations.
     pub(super) fn disable_tracking(&self, why: &RedisError) {
         if !self.tracking_disabled.swap(true, Ordering::SeqCst) {
-            tracing::warn!(error = %why, "Redis sends no invalidation messages: users, statuses, sessions, server keys and tags are not cached");
+            tracing::warn!(error = %why, "Redis sends no invalidation messages: the client-side cache is disabled");
         }
         self.invalidate_all();
     }
@@ -262,20 +262,20 @@ impl ClientCache {
     }
 }
 
-/// A pending request. Dropping it without [`Self::complete`] marks the request as lost.
-pub(super) struct PendingRequest<'a> {
+/// A pending pipeline. Dropping it without [`Self::complete`] marks the pipeline as lost.
+pub(super) struct PendingPipeline<'a> {
     client_cache: &'a ClientCache,
     number: u64,
 }
 
-impl PendingRequest<'_> {
-    /// Records that the reply to the request has arrived.
+impl PendingPipeline<'_> {
+    /// Records that the reply to the pipeline has arrived.
     pub(super) fn complete(self) {
         self.client_cache.completed.fetch_max(self.number, Ordering::SeqCst);
     }
 }
 
-impl Drop for PendingRequest<'_> {
+impl Drop for PendingPipeline<'_> {
     fn drop(&mut self) {
         // No effect if the reply has arrived: `wait_until_passed` tests the barrier first.
         self.client_cache.ended.fetch_max(self.number, Ordering::SeqCst);
@@ -357,33 +357,33 @@ mod tests {
     #[test]
     fn a_barrier_is_passed_by_a_later_reply() {
         let client_cache = ClientCache::new(1 << 20, 1);
-        let (early, first) = (client_cache.read_barrier(), client_cache.begin_request(0));
+        let (early, first) = (client_cache.read_barrier(), client_cache.begin_pipeline(0));
         assert!(!client_cache.has_passed(early));
         let late = client_cache.read_barrier();
         first.complete();
         assert!(client_cache.has_passed(early) && !client_cache.has_passed(late));
     }
 
-    /// Only a pending request over the same link is waited for, until its reply has arrived or it is lost.
+    /// Only a pending pipeline over the same link is waited for, until its reply has arrived or it is lost.
     #[tokio::test]
-    async fn a_barrier_waits_for_pending_requests_of_its_link() {
+    async fn a_barrier_waits_for_pending_pipelines_of_its_link() {
         let client_cache = ClientCache::new(1 << 20, 2);
         let barrier = client_cache.read_barrier();
-        assert!(!client_cache.wait_until_passed(barrier, 0).now_or_never().expect("no request is pending"));
-        let sent = client_cache.begin_request(0);
-        assert!(!client_cache.wait_until_passed(barrier, 1).now_or_never().expect("no request is pending on that link"));
+        assert!(!client_cache.wait_until_passed(barrier, 0).now_or_never().expect("no pipeline is pending"));
+        let sent = client_cache.begin_pipeline(0);
+        assert!(!client_cache.wait_until_passed(barrier, 1).now_or_never().expect("no pipeline is pending on that link"));
         assert!(
             !client_cache
                 .wait_until_passed(client_cache.read_barrier(), 0)
                 .now_or_never()
-                .expect("no request is pending that was sent after the barrier")
+                .expect("no pipeline is pending that was sent after the barrier")
         );
         let (mut lost, mut completed) =
             (pin!(client_cache.wait_until_passed(barrier, 0)), pin!(client_cache.wait_until_passed(barrier, 0)));
         assert!(lost.as_mut().now_or_never().is_none());
         drop(sent);
         assert!(!lost.await);
-        let sent = client_cache.begin_request(0);
+        let sent = client_cache.begin_pipeline(0);
         assert!(completed.as_mut().now_or_never().is_none());
         sent.complete();
         assert!(completed.await);
@@ -398,7 +398,7 @@ mod tests {
             client_cache.get_speculative::<u64>("session:{a}".into()).expect("the value is cached"),
         );
         assert!(!client_cache.is_confirmed(barrier, &speculative), "no reply has arrived since the barrier");
-        client_cache.begin_request(0).complete();
+        client_cache.begin_pipeline(0).complete();
         assert!(
             client_cache.is_confirmed(barrier, &speculative)
                 && !client_cache.is_confirmed(client_cache.read_barrier(), &speculative)

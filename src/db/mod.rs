@@ -299,7 +299,7 @@ impl Db {
 
     async fn send_pipeline(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
         let _guard = InFlightGuard::begin(&self.in_flight)?;
-        let pending = self.topology.client_cache().map(|client_cache| client_cache.begin_request(self.topology.link()));
+        let pending = self.topology.client_cache().map(|client_cache| client_cache.begin_pipeline(self.topology.link()));
         meter::count_commands(commands.len());
         // Boxed, since it is large and part of every future that reads.
         let received = self.timed(Box::pin(self.topology.send(commands, access))).await?;

@@ -21,9 +21,9 @@ pub struct UserError {
 }
 
 impl From<error::UserError> for UserError {
-    fn from(row: error::UserError) -> Self {
-        let path = row.path.into_iter().map(str::to_owned).collect();
-        Self { code: row.code, message: row.message, path }
+    fn from(error: error::UserError) -> Self {
+        let path = error.path.into_iter().map(str::to_owned).collect();
+        Self { code: error.code, message: error.message, path }
     }
 }
 
@@ -34,7 +34,7 @@ impl From<error::UserError> for UserError {
 pub fn refuse<T>(outcome: Outcome<T>) -> Result<(Option<T>, Vec<UserError>)> {
     match outcome {
         Ok(result) => Ok((Some(result), Vec::new())),
-        Err(Refusal::User(rows)) => Ok((None, rows.into_iter().map(Into::into).collect())),
+        Err(Refusal::User(errors)) => Ok((None, errors.into_iter().map(Into::into).collect())),
         Err(Refusal::Error(error)) => Err(error.into()),
     }
 }

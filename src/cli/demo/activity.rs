@@ -127,7 +127,7 @@ pub(super) fn key(name: &str) -> Option<String> {
 
 pub(super) fn unwrap_outcome<T>(outcome: Outcome<T>) -> anyhow::Result<T> {
     outcome.map_err(|refusal| match refusal {
-        Refusal::User(rows) => anyhow!("the demo: {rows:?}"),
+        Refusal::User(errors) => anyhow!("the demo: {errors:?}"),
         Refusal::Error(error) => error.into(),
     })
 }

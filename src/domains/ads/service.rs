@@ -9,7 +9,7 @@ pub use super::model::{no_ad, no_campaign, no_website};
 pub use super::publishers::service::{
     count_websites, key, register, renew_server_key, server_key, settle_website, websites, websites_scope,
 };
-pub use super::reporting::service::{Day, days_of_ad, days_of_campaign, reach};
+pub use super::reporting::service::{DailyTally, days_of_ad, days_of_campaign, reach};
 pub use super::serving::service::decide::serve;
 pub use super::serving::service::decision::Impression;
 pub use super::serving::service::explain::{AuctionFetcher, ExplainRequest, Explanation, explain};

@@ -180,8 +180,8 @@ impl SessionMutation {
         Some(payload.await)
     }
 
-    /// Creates a session. An unknown login and a wrong password both fail with `WRONG_CREDENTIALS`. Too many failed log-ins of an account, an IP address or
-    /// a device fail with the error `RATE_LIMITED` in `errors`, not in `userErrors`.
+    /// Creates a session. An unknown login and a wrong password both fail with `WRONG_CREDENTIALS`. After too many failed log-ins of an account, an IP
+    /// address or a device, further log-ins fail with the error `RATE_LIMITED` in `errors`, not in `userErrors`, even with the right password.
     async fn log_in(
         &self,
         ctx: &Context<'_>,

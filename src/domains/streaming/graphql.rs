@@ -311,7 +311,7 @@ impl StatusFilter {
 /// Filter of the public stream: exactly one of its fields.
 #[derive(InputObject)]
 pub(super) struct StatusFilter {
-    /// A sample of all statuses.
+    /// A sample of the public stream.
     sample: Option<SampleFilter>,
     /// Phrases: a status matches if it contains every word of at least one phrase. Words match whole, ignoring case; `#tag` and `@login` match a tag
     /// and a mention. At most 400.
@@ -322,7 +322,7 @@ pub(super) struct StatusFilter {
     locations: Option<Vec<BoxFilter>>,
 }
 
-/// A sample of all statuses. The argument `identifier` of `statusEvents` selects it: the same identifier selects the same statuses.
+/// A sample of the public stream. The argument `identifier` of `statusEvents` selects it: the same identifier selects the same statuses.
 #[derive(InputObject)]
 pub(super) struct SampleFilter {
     /// Size of the sample in percent: more than 0, at most 100.

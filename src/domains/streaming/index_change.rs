@@ -89,7 +89,7 @@ impl IndexChange {
     }
 
     /// Applies a part of the change.
-    pub(super) fn make(&self, part: Vec<IndexEntry>, is_last: bool, index: &mut Index) {
+    pub(super) fn apply(&self, part: Vec<IndexEntry>, is_last: bool, index: &mut Index) {
         for entry in part {
             if self.adds {
                 index.add(self.interest, entry);

@@ -38,7 +38,7 @@ impl Indexer {
         }
     }
 
-    /// Makes the next part of a change; `false` if no change waits.
+    /// Applies the next part of a change; `false` if no change waits.
     pub(super) fn step(&self) -> bool {
         let mut change = match self.next() {
             (Some(change), _) => change,
@@ -46,7 +46,7 @@ impl Indexer {
         };
         let (part, is_last) = change.take();
         let mut state = self.hub.state();
-        change.make(part, is_last, &mut state.index);
+        change.apply(part, is_last, &mut state.index);
         if is_last {
             drop(state);
             change.finish();

@@ -9,7 +9,7 @@ named_enum! {
         Short = "short",
         /// Long tasks, such as backfills, changes of the fan-out mode, branches and threads of comments, and deletions of accounts.
         Long = "long",
-        /// Messages: a mail server that hangs delays nothing else.
+        /// Emails: a mail server that hangs delays nothing else.
         Mail = "mail",
     }
 }

@@ -1,4 +1,4 @@
-//! The factor of a field: how many times its selection can be in the response; and its weight: the cost of the field itself.
+//! The multiplier of a field: how many times its selection can be in the response; and its weight: the cost of the field itself.
 
 use super::super::type_system::{NamedType, Output, type_system};
 use crate::base::page;
@@ -58,8 +58,8 @@ pub(super) fn weight(name: &str) -> usize {
     1 + long_text + READING_FIELDS.iter().find(|(field, _)| *field == name).map_or(0, |(_, cost)| *cost)
 }
 
-/// The factor of a field: the page size from a literal, a variable or the default; 1 for a single value. 0 counts as 1, a size above the maximum as the
-/// maximum, and a negative size or a fraction as the default.
+/// The multiplier of a field: the page size from a literal, a variable or the default; 1 for a single value. 0 counts as 1, a size above the maximum as
+/// the maximum, and a negative size or a fraction as the default.
 pub(super) fn multiplier(field: &Field, variables: &Variables) -> usize {
     if field.selection_set.node.items.is_empty() {
         return 1;
@@ -205,7 +205,7 @@ mod tests {
 
     /// Lists of objects that are not in [`LISTS`], because another rule counts their items.
     const NOT_LISTED: [&str; 6] = [
-        // One page of the connection around them, whose size is the factor of both.
+        // One page of the connection around them, whose size is the multiplier of both.
         "edges",
         // By the number of `ids`.
         "nodes",

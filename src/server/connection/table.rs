@@ -6,7 +6,7 @@
 //! - **By address**: an address (or an IPv6 /64) has at most `--address-connections` connections. A further one closes a connection of
 //!   that address, in the order below. It is refused when every connection of the address has a request or a stream in flight.
 //!   Addresses of `--trusted-proxies` have no such limit, because all clients come through them.
-//! - **In all**: when `--max-connections` are open, a further connection closes one of the address that has the most connections without a
+//! - **In total**: when `--max-connections` are open, a further connection closes one of the address that has the most connections without a
 //!   request in flight. Within an address, connections that have sent nothing are closed first, then idle ones, then those that have sent a part
 //!   of a head; of equal ones, the longest idle one first. Connections of proxies are closed last. A connection with a request or a stream in
 //!   flight is never closed: if there is no other, the new connection waits.
@@ -68,7 +68,7 @@ impl ConnectionTable {
     }
 
     /// Admits a new connection of this address, and returns its group. Returns `None` when the address has reached its limit, and every connection
-    /// of it has a request in flight.
+    /// of it has a request or a stream in flight.
     pub(super) fn admit(&mut self, address: IpAddr) -> Option<ClientGroup> {
         if self.entries >= self.max.saturating_mul(2) {
             self.sweep();

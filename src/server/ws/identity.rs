@@ -11,7 +11,7 @@ use axum::http::HeaderValue;
 use std::sync::Arc;
 
 /// The identity of a client.
-pub(super) struct Identity {
+pub(super) struct SocketIdentity {
     /// The token of a session, or a JWT. Each operation verifies it again.
     pub(super) token: Option<String>,
     /// The viewer when the token was sent; `None` without a token.
@@ -38,12 +38,12 @@ pub(super) fn authorization(payload: Object, header: Option<HeaderValue>) -> Res
 ///
 /// # Errors
 /// `Forbidden` for a token that is refused; `Try again later` when the storage does not respond.
-pub(super) async fn resolve(state: State, authorization: Option<String>) -> Result<Identity, CloseReason> {
-    let Some(authorization) = authorization else { return Ok(Identity { token: None, viewer: None }) };
+pub(super) async fn resolve(state: State, authorization: Option<String>) -> Result<SocketIdentity, CloseReason> {
+    let Some(authorization) = authorization else { return Ok(SocketIdentity { token: None, viewer: None }) };
     let token = auth::bearer(&authorization).ok_or(CloseReason::FORBIDDEN)?;
     let barrier = state.app.db().read_barrier();
     match within(state.http.request_timeout, auth::viewer(&state.app, barrier, token)).await {
-        Ok(Ok(viewer)) => Ok(Identity { token: Some(token.to_owned()), viewer: Some(viewer) }),
+        Ok(Ok(viewer)) => Ok(SocketIdentity { token: Some(token.to_owned()), viewer: Some(viewer) }),
         Ok(Err(error)) if is_refusal(&error) => Err(CloseReason::FORBIDDEN),
         Ok(Err(_)) | Err(_) => Err(CloseReason::TRY_AGAIN),
     }
@@ -56,7 +56,7 @@ pub(super) const fn is_refusal(error: &Error) -> bool {
 
 /// Resolves a fresher JWT that a client of a socket has sent. It must be of the same account as the current JWT, and must not expire earlier. `None` if
 /// it is refused.
-pub(super) async fn refresh(state: State, authorization: String, current: Arc<Identity>) -> Option<Identity> {
+pub(super) async fn refresh(state: State, authorization: String, current: Arc<SocketIdentity>) -> Option<SocketIdentity> {
     let viewer = current.viewer.as_ref()?;
     let expires_at = viewer.jwt()?.expires_at;
     let fresher = resolve(state, Some(authorization)).await.ok()?;

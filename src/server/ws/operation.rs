@@ -1,6 +1,6 @@
 //! An operation on a socket: its start, its results and its end.
 
-use super::identity::{Identity, is_refusal};
+use super::identity::{SocketIdentity, is_refusal};
 use super::socket::SocketShared;
 use crate::base::deadline::within;
 use crate::base::error::Error;
@@ -22,7 +22,7 @@ use tokio::time::Instant;
 /// Runs an operation, and sends its results or its error.
 pub(super) async fn run(
     shared: Arc<SocketShared>,
-    identity: Arc<Identity>,
+    identity: Arc<SocketIdentity>,
     graphql_request: Result<GraphqlRequest, RequestError>,
     handle: Arc<OperationHandle>,
 ) {
@@ -45,7 +45,7 @@ pub(super) async fn run(
 
 async fn work(
     shared: &SocketShared,
-    identity: &Arc<Identity>,
+    identity: &Arc<SocketIdentity>,
     graphql_request: Result<GraphqlRequest, RequestError>,
     handle: &Arc<OperationHandle>,
 ) -> Result<(), OperationError> {
@@ -59,7 +59,7 @@ async fn work(
 
 async fn start(
     shared: &SocketShared,
-    identity: &Arc<Identity>,
+    identity: &Arc<SocketIdentity>,
     graphql_request: Result<GraphqlRequest, RequestError>,
 ) -> Result<RunningOperation, OperationError> {
     shared.state.unread.check(shared.address)?;
@@ -74,7 +74,7 @@ async fn start(
 }
 
 /// Returns the current viewer. Where the session or JWT has ended, the operation fails and the socket is closed.
-async fn viewer(shared: &SocketShared, first: &Arc<Identity>, barrier: ReadBarrier) -> Result<Option<Viewer>, Error> {
+async fn viewer(shared: &SocketShared, first: &Arc<SocketIdentity>, barrier: ReadBarrier) -> Result<Option<Viewer>, Error> {
     let identity = shared.current(first);
     let Some(token) = &identity.token else { return Ok(None) };
     let found = within(shared.state.http.request_timeout, auth::viewer(&shared.state.app, barrier, token)).await;

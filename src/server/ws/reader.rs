@@ -2,7 +2,7 @@
 
 use super::budget::MessageBucket;
 use super::close::CloseReason;
-use super::identity::{self, Identity};
+use super::identity::{self, SocketIdentity};
 use super::message::{self, ACK};
 use super::operation;
 use super::socket::{SocketEnd, SocketShared};
@@ -41,7 +41,7 @@ pub(super) struct SocketReader {
     /// Completes when the viewer's session or JWT ends.
     ended: BoxFuture<'static, ()>,
     /// The verification of a fresher JWT.
-    refreshing: Option<BoxFuture<'static, Option<Identity>>>,
+    refreshing: Option<BoxFuture<'static, Option<SocketIdentity>>>,
     budget: MessageBucket,
     ping_at: Instant,
     pong_by: Option<Instant>,
@@ -53,14 +53,14 @@ enum IdentityState {
     /// `connection_init` must arrive by this time.
     Awaited(Instant),
     /// The token is being verified.
-    Resolving(BoxFuture<'static, Result<Identity, CloseReason>>),
+    Resolving(BoxFuture<'static, Result<SocketIdentity, CloseReason>>),
     /// The client is authenticated, or anonymous.
-    Known(Arc<Identity>),
+    Known(Arc<SocketIdentity>),
 }
 
 impl IdentityState {
     /// Completes when the token is verified.
-    async fn resolved(&mut self) -> Result<Identity, CloseReason> {
+    async fn resolved(&mut self) -> Result<SocketIdentity, CloseReason> {
         match self {
             Self::Resolving(resolving) => resolving.await,
             Self::Awaited(_) | Self::Known(_) => pending().await,
@@ -192,7 +192,7 @@ impl SocketReader {
     }
 
     /// Accepts the client's identity. A socket with a session counts in the limit of its account instead of its address.
-    fn accept_identity(&mut self, identity: Identity) -> Result<(), CloseReason> {
+    fn accept_identity(&mut self, identity: SocketIdentity) -> Result<(), CloseReason> {
         if let Some(viewer) = &identity.viewer {
             let (live, account) = (&self.shared.state.live, Some(Subject::Account(viewer.user)));
             self.slot = live.slots.take(SlotKind::Socket, account, self.live().account_sockets).ok_or(CloseReason::SOCKETS)?;
@@ -221,7 +221,7 @@ impl SocketReader {
     }
 
     /// Replaces the JWT by the fresher one. If the fresher one was refused, the current JWT stays in use.
-    fn finish_refresh(&mut self, refreshed: Option<Identity>) -> Result<(), CloseReason> {
+    fn finish_refresh(&mut self, refreshed: Option<SocketIdentity>) -> Result<(), CloseReason> {
         self.refreshing = None;
         let viewer = refreshed.as_ref().and_then(|identity| identity.viewer.clone());
         let expires_at = viewer.as_ref().and_then(|viewer| viewer.jwt()).map(|token| token.expires_at);

@@ -1,7 +1,7 @@
 //! A WebSocket connection: its reader, its writer and its end.
 
 use super::close::CloseReason;
-use super::identity::Identity;
+use super::identity::SocketIdentity;
 use super::reader::SocketReader;
 use super::{PROTOCOL, writer};
 use crate::base::metrics::GaugeGuard;
@@ -52,18 +52,18 @@ pub(super) struct SocketShared {
     /// Cancelled when an operation finds that the session has ended.
     pub(super) forbidden: CancellationToken,
     /// The identity with the last fresher JWT that the client has sent.
-    pub(super) refreshed: Mutex<Option<Arc<Identity>>>,
+    pub(super) refreshed: Mutex<Option<Arc<SocketIdentity>>>,
 }
 
 impl SocketShared {
     /// The identity in use: `first`, that of `connection_init`, or the last fresher one of the same account.
-    pub(super) fn current(&self, first: &Arc<Identity>) -> Arc<Identity> {
+    pub(super) fn current(&self, first: &Arc<SocketIdentity>) -> Arc<SocketIdentity> {
         let refreshed = self.refreshed.lock().unwrap_or_else(PoisonError::into_inner);
         refreshed.as_ref().unwrap_or(first).clone()
     }
 
     /// Replaces the identity in use.
-    pub(super) fn refresh(&self, identity: Arc<Identity>) {
+    pub(super) fn refresh(&self, identity: Arc<SocketIdentity>) {
         *self.refreshed.lock().unwrap_or_else(PoisonError::into_inner) = Some(identity);
     }
 }

@@ -32,7 +32,7 @@ struct ServeAdsInput {
 /// Input of `clickAd`.
 #[derive(InputObject)]
 struct ClickAdInput {
-    /// Token of the impression.
+    /// Impression token: `AdImpression.token` or `Promotion.impressionToken`.
     token: String,
 }
 

@@ -12,7 +12,7 @@ use crate::domains::ads::reporting::model::{ReachQuery, ReportDays, ReportSubjec
 use std::ops::RangeInclusive;
 
 /// A day since 1970, and its tally.
-pub type Day = (u64, Tally);
+pub type DailyTally = (u64, Tally);
 
 /// Returns the last days up to today, at most `most`, and none before the creation.
 fn last_days(app: &App, created_at: Millis, most: u64) -> RangeInclusive<u64> {
@@ -20,7 +20,7 @@ fn last_days(app: &App, created_at: Millis, most: u64) -> RangeInclusive<u64> {
     (created_at / DAY).max((today + 1).saturating_sub(most))..=today
 }
 
-async fn days(loaders: &Loaders, span: ReportDays) -> Result<Vec<Day>, Error> {
+async fn days(loaders: &Loaders, span: ReportDays) -> Result<Vec<DailyTally>, Error> {
     let tallies = loaders.tallies.load(span.clone()).await?;
     Ok(span.days.zip(tallies.iter().copied()).collect())
 }
@@ -30,7 +30,7 @@ async fn days(loaders: &Loaders, span: ReportDays) -> Result<Vec<Day>, Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn days_of_campaign(app: &App, loaders: &Loaders, campaign: &Campaign, most: u64) -> Result<Vec<Day>, Error> {
+pub async fn days_of_campaign(app: &App, loaders: &Loaders, campaign: &Campaign, most: u64) -> Result<Vec<DailyTally>, Error> {
     let (subject, shares) = (ReportSubject::Campaign(campaign.id), campaign.shares);
     days(loaders, ReportDays { subject, shares, days: last_days(app, campaign.id.time(), most) }).await
 }
@@ -39,7 +39,7 @@ pub async fn days_of_campaign(app: &App, loaders: &Loaders, campaign: &Campaign,
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn days_of_ad(app: &App, loaders: &Loaders, ad: &AdDetails, most: u64) -> Result<Vec<Day>, Error> {
+pub async fn days_of_ad(app: &App, loaders: &Loaders, ad: &AdDetails, most: u64) -> Result<Vec<DailyTally>, Error> {
     let (subject, created_at) = (ReportSubject::Ad(ad.ad.id), source::time_of(ad.ad.id.number));
     days(loaders, ReportDays { subject, shares: ad.shares, days: last_days(app, created_at, most) }).await
 }

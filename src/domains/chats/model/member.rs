@@ -4,7 +4,7 @@ use crate::base::ids::UserId;
 use crate::base::named::named_enum;
 
 named_enum! {
-    /// Role of a member. A direct chat has members only.
+    /// Role of a member. Both accounts of a direct chat have the role `MEMBER`.
     pub enum ChatRole {
         /// The one owner of a group.
         Owner = "owner",

@@ -60,7 +60,7 @@ named_enum! {
     pub enum ChatHistory {
         /// All messages.
         All = "all",
-        /// Messages since they joined.
+        /// Messages since the account joined.
         FromJoin = "from-join",
     } default FromJoin
 }

@@ -104,9 +104,9 @@ async fn create(app: &App, token: &Arc<VerifiedToken>) -> Result<(), Error> {
             match create_missing(&own, new).await {
                 Ok(_) => return Ok(()),
                 // Another account has confirmed the address: an address alone never links to an account.
-                Err(Refusal::User(rows)) if email.take().is_some() && has_code(&rows, UserErrorCode::EmailTaken) => {}
-                Err(Refusal::User(rows)) => {
-                    let codes: Vec<&str> = rows.iter().map(|row| row.code.name()).collect();
+                Err(Refusal::User(errors)) if email.take().is_some() && has_code(&errors, UserErrorCode::EmailTaken) => {}
+                Err(Refusal::User(errors)) => {
+                    let codes: Vec<&str> = errors.iter().map(|error| error.code.name()).collect();
                     tracing::warn!(?codes, "the account of a JWT cannot be created");
                     return Err(Error::Overloaded);
                 }
@@ -131,8 +131,8 @@ fn initial_account(app: &App, name: Option<String>, email: Option<String>) -> Re
     users::check_account(app, input(name, email)).map_err(|_| Error::corrupt("an account of a JWT that was checked"))
 }
 
-fn has_code(rows: &[UserError], code: UserErrorCode) -> bool {
-    rows.iter().any(|row| row.code == code)
+fn has_code(errors: &[UserError], code: UserErrorCode) -> bool {
+    errors.iter().any(|error| error.code == code)
 }
 
 /// Counts a refused token, and returns the error that its client gets.

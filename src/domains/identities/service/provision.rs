@@ -95,25 +95,25 @@ fn check(
     account: AccountInput,
     idempotency_key: Option<&str>,
 ) -> Outcome<(ExternalId, AccountChange)> {
-    let mut rows = Vec::new();
+    let mut errors = Vec::new();
     let external_id = match super::parse_external_id(external_id) {
-        Err(Refusal::User(errors)) => {
-            rows.extend(errors);
+        Err(Refusal::User(found)) => {
+            errors.extend(found);
             None
         }
         parsed => Some(parsed?),
     };
     let change = match users::check_account(app, account) {
-        Err(Refusal::User(errors)) => {
-            rows.extend(errors);
+        Err(Refusal::User(found)) => {
+            errors.extend(found);
             None
         }
         checked => Some(checked?),
     };
-    rows.extend(idempotency_key.and_then(|key| check_key(key).err()));
+    errors.extend(idempotency_key.and_then(|key| check_key(key).err()));
     match (external_id, change) {
-        (Some(external_id), Some(change)) if rows.is_empty() => Ok((external_id, change)),
-        _ => Err(Refusal::User(rows)),
+        (Some(external_id), Some(change)) if errors.is_empty() => Ok((external_id, change)),
+        _ => Err(Refusal::User(errors)),
     }
 }
 
@@ -293,7 +293,7 @@ impl ProvisionRequest<'_> {
         match &refusal {
             _ if exists => Ok(AttemptResult::Retry),
             Refusal::User(_) if has_lost_claim => Ok(AttemptResult::Retry),
-            Refusal::User(rows) if self.change.login().is_none() && rows.iter().any(is_login_taken) => {
+            Refusal::User(errors) if self.change.login().is_none() && errors.iter().any(is_login_taken) => {
                 Ok(AttemptResult::LoginTaken)
             }
             _ => Err(refusal),
@@ -312,6 +312,6 @@ async fn return_claim(app: &App, digest: &str, id: UserId, before: UserId) -> Re
     Ok(exists)
 }
 
-fn is_login_taken(row: &UserError) -> bool {
-    row.code == UserErrorCode::LoginTaken
+fn is_login_taken(error: &UserError) -> bool {
+    error.code == UserErrorCode::LoginTaken
 }

@@ -181,7 +181,7 @@ impl ChatMemberLeft {
         self.1.clone().map(ChatObject)
     }
 
-    /// Id of the account that has left. Null if it was deleted, and if the viewer cannot see it.
+    /// Id of the account that has left or was removed. Null if it was deleted, and if the viewer cannot see it.
     async fn user_id(&self, ctx: &Context<'_>) -> Result<Option<ID>> {
         Ok(Box::pin(visible_id(request(ctx)?, self.2.row.subject)).await?.map(|user| user.global().into()))
     }

@@ -61,7 +61,7 @@ async fn convert_to_request(app: &App, viewer: UserId, other: UserId) -> Result<
     graph::end_follow(app, viewer, other).await?;
     match graph::request_follow(app, viewer, other).await {
         Ok(()) => Ok(Ok(())),
-        Err(Refusal::User(rows)) => Ok(Err(rows)),
+        Err(Refusal::User(errors)) => Ok(Err(errors)),
         Err(Refusal::Error(error)) => Err(error),
     }
 }

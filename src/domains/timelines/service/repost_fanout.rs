@@ -58,7 +58,7 @@ pub async fn settle_repost(app: &App, reposter: UserId, status: StatusId, progre
 /// same: a concurrent change may have passed these feeds before this pass.
 async fn run_pass(app: &App, reposter: UserId, status: StatusId, progress: Progress) -> Result<Option<Progress>, Error> {
     let mut current = current_id(app, reposter, status).await?;
-    // An undone repost may have been pushed before the account had so many followers.
+    // An undone repost may have been pushed before the number of followers reached the threshold.
     let is_pushed = current.is_none() || graph::follower_stats(app, reposter).await?.mode.is_pushed();
     let (feeds, next) = feeds_of(app, reposter, is_pushed, progress).await?;
     loop {

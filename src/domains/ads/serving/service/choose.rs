@@ -59,7 +59,7 @@ pub(in crate::domains::ads) async fn choose(
         capped,
         bids: Vec::new(),
         known: HashMap::new(),
-        refused: 0,
+        ineligible: 0,
         excluded: HashSet::new(),
         stale: HashSet::new(),
     };
@@ -81,7 +81,7 @@ struct PromotionSelection<'a> {
     /// Statuses that were read; `None` for a deleted status.
     known: HashMap<StatusId, Option<ViewedStatus>>,
     /// The number of evaluated campaigns that are not eligible.
-    refused: usize,
+    ineligible: usize,
     /// Statuses that are not delivered to the viewer.
     excluded: HashSet<StatusId>,
     /// Campaigns that promote a deleted status: their listings are stale.
@@ -94,7 +94,7 @@ impl PromotionSelection<'_> {
         loop {
             let chosen = self.choose_best(count).await?;
             let is_enough = chosen.get(count - 1).is_some_and(|(it, _)| it.ecpm >= self.candidates.best_ecpm());
-            if is_enough || read_count >= MAX_READ || self.refused + self.in_order().len() >= MAX_EVALUATED {
+            if is_enough || read_count >= MAX_READ || self.ineligible + self.in_order().len() >= MAX_EVALUATED {
                 return Ok(chosen);
             }
             let mut batch = self.next(chunk).await?;
@@ -148,7 +148,7 @@ impl PromotionSelection<'_> {
             }
             match candidate.bids(self.context) {
                 Ok(bids) => self.bids.extend(bids),
-                Err(_) => self.refused += 1,
+                Err(_) => self.ineligible += 1,
             }
         }
         self.bids.sort_by_key(|it| Reverse((it.ecpm, it.share.campaign)));
