@@ -24,7 +24,7 @@ pub use conversation::{
     AncestorsPage, ConversationEntry, ancestors, encode as encode_reply_cursor, entry, find_entry, replies as replies_page,
 };
 pub use derived::DerivedData;
-pub use edits::{edit, edits_of_reposted, settle_edit, version_count, versions, versions_scope};
+pub use edits::{edit, settle_edit, version_count, versions, versions_scope};
 pub use indexes::{settle_indexes, settle_privacy};
 pub use likes::{like, likers, likers_scope, purge_likes, purge_likes_of_statuses, settle_like};
 pub use marks::{ChangedMark, purge_marks, purge_marks_of_statuses, settle_mark};

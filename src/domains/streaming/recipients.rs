@@ -53,21 +53,6 @@ pub(super) async fn reply_of(app: &App, id: StatusId) -> Option<(UserId, ReplyRe
     }
 }
 
-/// The ids of the last edits of a status that has reposts; empty for a status without reposts, and if the status is stored in an invalid form. Retries until
-/// Redis responds. A read, and a pipeline for a status with reposts.
-pub(super) async fn edits_of_reposted(app: &App, id: StatusId) -> Vec<u64> {
-    loop {
-        match statuses::edits_of_reposted(app, id).await {
-            Ok(edits) => return edits,
-            Err(error) => {
-                if !wait_to_retry(error).await {
-                    return Vec::new();
-                }
-            }
-        }
-    }
-}
-
 /// Whether the feed of a viewer shows a repost, or would show it if it had not been undone; `None` if a stored object that decides this is invalid. Retries
 /// until Redis responds.
 pub(super) async fn receives_repost(

@@ -52,19 +52,14 @@ impl SubscriptionStream {
     }
 
     /// Whether `viewer`, who has this subscription, receives an event that not all subscribers receive; `None` if a stored object that decides this is invalid.
-    /// Called once for each event, before the next event is waited for.
-    pub async fn receives(&mut self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> Option<bool> {
+    pub async fn receives(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> Option<bool> {
         match self {
             Self::Statuses(stream) => {
                 let is_tag = matches!(stream.interest, Interest::Tag(_));
                 if !recipients::receives(&stream.app, viewer, event, is_tag).await? || !stream.shows_reply(viewer, event).await {
                     return Some(false);
                 }
-                let receives = stream.shows_repost(viewer, event).await?;
-                if receives {
-                    stream.record_sent_by_tag(event).await;
-                }
-                Some(receives)
+                stream.shows_repost(viewer, event).await
             }
             Self::Thread(..) | Self::Chats(_) => Some(true),
         }
@@ -106,15 +101,12 @@ pub struct StatusStream {
     pub(super) subscription: Option<HubSubscription>,
     /// Events that were read and not sent yet.
     pub(super) pending: VecDeque<Arc<StatusEnvelope>>,
-    /// The last changes that were sent because of reposts, each once: a change of a status with many reposts has an event for every thousand of them. Also
-    /// the last edits and deletions that a feed was sent because of a followed tag: it may have the status by a repost as well.
+    /// The last changes that were sent because of reposts, each once: a change of a status with many reposts has an event for every thousand of them.
     pub(super) sent_via: VecDeque<(StatusId, EventKind, u64)>,
 }
 
 /// The number of changes in `sent_via`.
 const MAX_SENT_VIA: usize = 64;
-/// The id of the deletion of a status, of which there is one, as in [`RepostDetails::Change`].
-const DELETION: u64 = 0;
 
 impl EventSource for StatusStream {
     type Event = Event;
@@ -198,10 +190,6 @@ impl StatusStream {
         if event.repost.is_some() && !self.accept_repost_event(event) {
             return None;
         }
-        // Sent because of a repost before. A feed that has the author as a source was not sent that.
-        if event.repost.is_none() && kind == EventKind::Deleted && self.sent_via.contains(&(status, kind, DELETION)) {
-            return None;
-        }
         let repost = match event.repost.as_deref() {
             Some(RepostDetails::Repost { status: reposted, by }) => {
                 Some(StatusRepost { id: status.0, status: *reposted, reposter: *by })
@@ -240,7 +228,7 @@ impl StatusStream {
     }
 
     /// Whether an event passes those rules on reposts that need no read. A feed that has the author as a source receives the author's own event
-    /// instead. A change passes only once, and not after it was sent because of a tag: it is recorded in `sent_via`.
+    /// instead. A change passes only once: it is recorded in `sent_via`.
     fn accept_repost_event(&mut self, event: &Event) -> bool {
         let Some(RepostDetails::Change { accounts, change, .. }) = event.repost.as_deref() else {
             return self.shows_reposts_of(event.terms.author);
@@ -251,38 +239,12 @@ impl StatusStream {
             return false;
         }
         let change = (event.status, event.kind, *change);
-        self.record_sent(change)
-    }
-
-    /// Records a change in `sent_via`; `false` if it is recorded.
-    fn record_sent(&mut self, change: (StatusId, EventKind, u64)) -> bool {
         if self.sent_via.contains(&change) {
             return false;
         }
         self.sent_via.truncate(MAX_SENT_VIA - 1);
         self.sent_via.push_front(change);
         true
-    }
-
-    /// Records an edit or a deletion that a feed receives because of a followed tag, so that it is not sent again because of a repost. The feed shows the
-    /// newest text, so all edits of the status up to now are recorded. A read, and a pipeline for a status with reposts; none for other events.
-    async fn record_sent_by_tag(&mut self, event: &OutgoingEvent) {
-        let Interest::Feed(sources) = &self.interest else { return };
-        // An event because of a repost has no names, and a feed with the author as a source ignores it.
-        if event.names.is_empty() || event.author.is_none_or(|author| sources.has(author)) {
-            return;
-        }
-        match event.kind {
-            OutgoingEventKind::Edited(id) => {
-                for edit in recipients::edits_of_reposted(&self.app, id).await {
-                    self.record_sent((id, EventKind::Edited, edit));
-                }
-            }
-            OutgoingEventKind::Deleted(id) if event.restriction.is_none_or(|it| !it.is_narrowed) => {
-                self.record_sent((id, EventKind::Deleted, DELETION));
-            }
-            _ => {}
-        }
     }
 
     /// Whether the feed of this subscription shows a repost, or would show one that was undone. A few round trips; no round trip for

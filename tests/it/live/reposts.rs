@@ -192,26 +192,3 @@ async fn a_repost_that_is_merged_on_read_is_received_live() {
     assert_eq!(home.next().await.line, undone(&star, &status));
     assert_eq!(follower.home().await, ["pushed"]);
 }
-
-/// A change is sent by the tag, and not again by the repost. Once the text does not have the tag, changes are sent by the repost.
-#[tokio::test]
-async fn a_home_that_has_a_status_by_a_tag_and_by_a_repost_receives_each_change_once() {
-    let app = TestApp::start().await;
-    let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
-    cyd.follow(&bea).await;
-    cyd.mutate_ok("followTag", json!({ "name": "birds" }), "tag { name }").await;
-    let one = ada.post("one #birds").await;
-    repost(&bea, &one).await;
-    app.drain().await;
-    let mut home = open(&app, &cyd, "homeTimelineEvents", None).await;
-    for text in ["two #birds", "three #birds", "four", "five", "six #birds"] {
-        edit(&ada, &one, text).await;
-        assert_eq!(home.next().await.line, format!("~{text}"));
-        bea.post("between").await;
-        assert_eq!(home.next().await.line, "+between", "after {text}");
-    }
-    ada.delete(&one).await;
-    app.drain().await;
-    bea.post("last").await;
-    assert_eq!(home.next_events(2).await, [format!("-{one}"), "+last".to_owned()]);
-}

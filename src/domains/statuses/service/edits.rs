@@ -76,22 +76,6 @@ pub async fn settle_edit(app: &App, author: UserId, id: StatusId, edit: u64) -> 
     Ok(())
 }
 
-/// The maximum number of ids that [`edits_of_reposted`] returns.
-const LAST_EDITS: usize = 8;
-
-/// The ids of the last edits of a status that has reposts, the newest first, at most [`LAST_EDITS`]; empty for a status without reposts. A read, and a
-/// pipeline for a status with reposts.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn edits_of_reposted(app: &App, id: StatusId) -> Result<Vec<u64>, Error> {
-    if store::get(app.db(), id).await?.is_none_or(|status| status.reposts.0 == 0) {
-        return Ok(Vec::new());
-    }
-    let versions = edits_store::versions(app.db(), id, 1..=MAX_EDITS).await?;
-    Ok(versions.iter().rev().take(LAST_EDITS).map(|(_, version)| version.edit).collect())
-}
-
 /// A page of the versions of a status, the first one first. One pipeline.
 ///
 /// # Errors
