@@ -34,7 +34,7 @@ pub struct Config {
     pub session_idle: Millis,
     /// A session expires after this long.
     pub session_absolute: Millis,
-    /// The memory of a password hash in KiB: 8 or more. Not an option of `waxwing serve`: less than OWASP's 19 MiB is for tests, whose passwords are worth
+    /// The memory of a password hash in KiB: 8 or more; a smaller value counts as 19 MiB. Not an option of `waxwing serve`: less than OWASP's 19 MiB is for tests, whose passwords are worth
     /// nothing.
     pub password_memory: u32,
     /// Concurrent password hashes. Each takes 19 MiB and a core for some 30 ms.

@@ -1,5 +1,5 @@
-//! Password hashing: argon2id with OWASP's parameters, which a program that links this library can change, off the async threads, with a bound on concurrent hashes and at a lower priority
-//! than requests ([`crate::base::hashing_pool`]).
+//! Password hashing: argon2id with OWASP's parameters, which a program that links this library can change, off the async threads, with a bound on
+//! concurrent hashes and at a lower priority than requests ([`crate::base::hashing_pool`]).
 //!
 //! **Time.** Every comparison takes the work of a hash with today's parameters: without an account, without a password, and with a hash of older, cheaper
 //! parameters, for which the rest of the work is added. Otherwise the time of a failed log-in would tell such accounts from unknown ones. A hash with

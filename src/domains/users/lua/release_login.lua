@@ -1,12 +1,13 @@
--- release_login.lua - releases the claim of a deleted account on a login, and removes its id from the times in which it had the login.
+-- release_login.lua - releases the claim on a login of a deleted account, or on a former login that its account drops, and removes the account's id from
+-- the times in which it had the login.
 -- KEYS 1 users:{shard}  2 freed:{shard}:digest
 -- ARGV 1 login in lower case  2 id  3 now, ms  4 a text does not mention an account that claims the login so much later, ms
---      5 1 for an account that exists: nothing changes if it has or claims the login
+--      5 for an account that exists, the version of the former login: nothing changes if the account claims the login, or has had it after that version
 -- Returns 1 | 0 another account has the login, or no account has it | -1 nothing has changed, because of ARGV 5
 local periods, has_changed = read_periods(ARGV[1]), false
 local claimant, now = redis.call('HGET', KEYS[1], ARGV[1]), tonumber(ARGV[3])
 local last = periods[#periods]
-if ARGV[5] == '1' and (claimant == ARGV[2] or (last and last.id == ARGV[2] and last.to == '0')) then return -1 end
+if ARGV[5] and (claimant == ARGV[2] or (last and last.id == ARGV[2] and tonumber(last.version) > tonumber(ARGV[5]))) then return -1 end
 local is_needed = claimant and claimant ~= ARGV[2]
 -- The login cannot be claimed before this time. A text that was written earlier than that by ARGV 4 does not mention the next account with the login.
 local free_from = math.max(now, tonumber(redis.call('GET', KEYS[2]) or 0))

@@ -221,7 +221,7 @@ async fn release_oldest(app: &App, user: &User) -> Result<(), Error> {
     let mut history = user.logins.clone();
     while let Some((oldest, rest)) = history.without_excess() {
         let is_known = user.login.eq_ignore_ascii_case(&oldest.login) || rest.former().iter().any(|it| it.login == oldest.login);
-        if !is_known && !logins_store::release_former(app.db(), &oldest.login, user.id, app.now()).await? {
+        if !is_known && !logins_store::release_former(app.db(), oldest, user.id, app.now()).await? {
             return Ok(());
         }
         if logins_store::replace_history(app.db(), user.id, &history, &rest).await? != LoginChangeResult::Changed {

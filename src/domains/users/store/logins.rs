@@ -143,9 +143,10 @@ pub(in super::super) async fn release(db: &Db, login: &str, id: UserId, now: Mil
 
 /// Removes the id of an account from the times in which it had a login that its history is about to drop, as [`release`] does. `false` if nothing changes,
 /// because the account has or claims the login now. One script; repeating it changes nothing.
-pub(in super::super) async fn release_former(db: &Db, login: &str, id: UserId, now: Millis) -> Result<bool, Error> {
+pub(in super::super) async fn release_former(db: &Db, former: &FormerLogin, id: UserId, now: Millis) -> Result<bool, Error> {
+    let login = &former.login;
     let call = Call::new(&RELEASE_LOGIN, [keys::logins(login), keys::login_reservation(login)]).arg(login).arg(id.0);
-    Ok(db.call::<i64>(call.arg(now).arg(LOGIN_RESERVATION_TTL).arg(1)).await? >= 0)
+    Ok(db.call::<i64>(call.arg(now).arg(LOGIN_RESERVATION_TTL).arg(former.version)).await? >= 0)
 }
 
 /// The result of a change of the login or of its history.

@@ -38,7 +38,8 @@ impl ChatKeys {
 /// The keys of a chat without its throttles, which would be restored without their time to live.
 fn keys_of(app: &TestApp, chat: &str) -> Vec<String> {
     let tag = format!("{{{}}}", ChatId::from_global(chat).expect("an id").0);
-    let is_stored = |key: &String| key.starts_with("chat") && !key.starts_with("chat_positions:") && key.contains(&tag);
+    let is_throttle = |key: &str| key.starts_with("chat_positions:") || key.starts_with("chat_typing:");
+    let is_stored = |key: &String| key.starts_with("chat") && !is_throttle(key) && key.contains(&tag);
     app.redis.keys().into_iter().filter(is_stored).collect()
 }
 
