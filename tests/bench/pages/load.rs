@@ -3,18 +3,12 @@
 use super::bed::percentile;
 use std::io::{Error, ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// The number of concurrent connections.
 pub(crate) const CONNECTIONS: usize = 32;
-/// The time for which a request is repeated that the server answers with 503. A server waits 0.6 seconds for Redis: on a busy machine, both may get no
-/// processor for so long. That is part of the measurement, and not an error.
-const RETRY_LIMIT: Duration = Duration::from_secs(30);
-/// The wait before such a request is repeated.
-const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// The measurements of the clients.
 pub(crate) struct LoadMeasurement {
@@ -29,8 +23,6 @@ pub(crate) struct LoadMeasurement {
 pub(crate) struct Wire {
     stream: TcpStream,
     answer: Vec<u8>,
-    /// The number of answers with 503.
-    refused: usize,
 }
 
 impl Wire {
@@ -42,26 +34,11 @@ impl Wire {
         }
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_secs(30)))?;
-        Ok(Self { stream, answer: Vec::new(), refused: 0 })
+        Ok(Self { stream, answer: Vec::new() })
     }
 
-    /// Returns the body of the answer; repeats the request while the server is not available. Fails if the request failed.
+    /// Returns the body of the answer. Fails if the request failed.
     pub(crate) fn ask(&mut self, request: &[u8]) -> &[u8] {
-        let began = Instant::now();
-        loop {
-            let (status, body) = self.exchange(request);
-            if status == 200 {
-                return &self.answer[body];
-            }
-            let is_temporary = status == 503 && began.elapsed() < RETRY_LIMIT;
-            assert!(is_temporary, "{}", String::from_utf8_lossy(&self.answer));
-            self.refused += 1;
-            thread::sleep(RETRY_DELAY);
-        }
-    }
-
-    /// Returns the status of the answer, and where its body is.
-    fn exchange(&mut self, request: &[u8]) -> (u16, Range<usize>) {
         self.stream.write_all(request).expect("it is sent");
         self.answer.clear();
         let mut part = [0; 64 << 10];
@@ -72,22 +49,21 @@ impl Wire {
             };
             assert!(read > 0, "the server hung up");
             self.answer.extend_from_slice(&part[..read]);
-            let Some((status, body)) = head(&self.answer) else { continue };
-            if self.answer.len() >= body.end {
-                return (status, body);
+            let Some((body, length)) = head(&self.answer) else { continue };
+            if self.answer.len() >= body + length {
+                return &self.answer[body..body + length];
             }
         }
     }
 }
 
-/// Returns the status, and where the body is, once the head is complete.
-fn head(answer: &[u8]) -> Option<(u16, Range<usize>)> {
+/// Returns the start and the length of the body, once the head is complete.
+fn head(answer: &[u8]) -> Option<(usize, usize)> {
     let end = answer.windows(4).position(|it| it == b"\r\n\r\n")?;
     let text = std::str::from_utf8(&answer[..end]).expect("a head is text");
-    let status = text.strip_prefix("HTTP/1.1 ").and_then(|line| line.get(..3)?.parse().ok());
+    assert!(text.starts_with("HTTP/1.1 200 "), "{text}");
     let length = text.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
-    let (body, length): (usize, usize) = (end + 4, length.expect("a length"));
-    Some((status.expect("a status"), body..body + length))
+    Some((end + 4, length.expect("a length")))
 }
 
 /// Returns the bytes of a request on the wire.
@@ -103,8 +79,7 @@ pub(crate) fn wire_form(token: Option<&str>, body: &[u8]) -> Vec<u8> {
 }
 
 /// Runs the load. Without a rate, every connection sends its next request as soon as the previous one is answered. With a rate, requests
-/// are due at equal intervals, and the latency of a request that had to wait for a connection counts from the time when it was due. The latency of a
-/// request that was repeated counts from the first attempt.
+/// are due at equal intervals, and the latency of a request that had to wait for a connection counts from the time when it was due.
 pub(crate) fn run(address: &str, requests: &[Vec<u8>], rate: Option<f64>, length: Duration) -> LoadMeasurement {
     // All connections are open before the time begins: the first requests must not wait for them.
     let wires: Vec<Wire> = (0..CONNECTIONS).map(|_| Wire::to(address).expect("a connection")).collect();
@@ -129,19 +104,14 @@ pub(crate) fn run(address: &str, requests: &[Vec<u8>], rate: Option<f64>, length
             wire.ask(&requests[number % requests.len()]);
             times.push(sent_at.elapsed());
         }
-        (times, wire.refused)
+        times
     };
-    let measured: Vec<(Vec<Duration>, usize)> = thread::scope(|scope| {
+    let mut times: Vec<Duration> = thread::scope(|scope| {
         let clients: Vec<_> = wires.into_iter().map(|wire| scope.spawn(|| client(wire))).collect();
         thread::sleep(length);
         over.store(true, Ordering::Relaxed);
-        clients.into_iter().map(|client| client.join().expect("it ends")).collect()
+        clients.into_iter().flat_map(|client| client.join().expect("it ends")).collect()
     });
-    let refused: usize = measured.iter().map(|(_, refused)| refused).sum();
-    if refused > 0 {
-        println!("  {refused} requests were answered with 503 and repeated: the machine is busy, the next line inexact.");
-    }
-    let mut times: Vec<Duration> = measured.into_iter().flat_map(|(times, _)| times).collect();
     let took = began.elapsed().as_secs_f64();
     let (half, most) = (percentile(&mut times, 50), percentile(&mut times, 99));
     LoadMeasurement { requests: times.len(), rate: times.len() as f64 / took, half, most }

@@ -8,6 +8,7 @@ use crate::base::ids::{ChatId, UserId};
 use crate::platform::events::service as events;
 use crate::platform::events::{ChatEvent, StoredPublication};
 use crate::platform::journal::{EntryLease, Progress};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -80,24 +81,18 @@ pub(super) async fn publish_rows(app: &App, chat: ChatId, rows: &UnpublishedRows
     if rows.head.row == 0 {
         return Ok(());
     }
-    let mut published = events::publish_chat_rows(app, chat, rows.head, None, &rows.ends).await?;
-    for _ in 0..ATTEMPTS {
-        let lost = match &published {
-            None => None,
-            Some(appended) => match store::raise_published(app.db(), chat, appended, app.now()).await? {
-                None => return Ok(()),
-                lost => lost,
-            },
-        };
+    let (mut rows, mut stored) = (Cow::Borrowed(rows), None);
+    for _ in 0..=ATTEMPTS {
+        let mut lost = None;
+        if let Some(appended) = events::publish_chat_rows(app, chat, rows.head, stored, &rows.ends).await? {
+            lost = store::raise_published(app.db(), chat, &appended, app.now()).await?;
+            if lost.is_none() {
+                return Ok(());
+            }
+        }
         let at = app.now();
-        let Some((row, current)) = store::published(app.db(), chat).await? else { return Ok(()) };
-        let stored = StoredPublication { published: row, at, lost };
-        published = events::publish_chat_rows(app, chat, current.head, Some(stored), &current.ends).await?;
-    }
-    if let Some(appended) = &published
-        && store::raise_published(app.db(), chat, appended, app.now()).await?.is_none()
-    {
-        return Ok(());
+        let Some((published, current)) = store::published(app.db(), chat).await? else { return Ok(()) };
+        (rows, stored) = (Cow::Owned(current), Some(StoredPublication { published, at, lost }));
     }
     Err(Error::Overloaded)
 }
