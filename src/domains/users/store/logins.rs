@@ -136,17 +136,22 @@ pub(in super::super) async fn unreserve(db: &Db, login: &str) -> Result<(), Erro
 /// Releases the claim of a deleted account, and removes its id from the times in which it had the login; also the times, if only deleted accounts have had it
 /// and no later text can mention them. One script.
 pub(in super::super) async fn release(db: &Db, login: &str, id: UserId, now: Millis) -> Result<(), Error> {
-    let login = login.to_ascii_lowercase();
-    let call = Call::new(&RELEASE_LOGIN, [keys::logins(&login), keys::login_reservation(&login)]).arg(&login).arg(id.0);
-    db.call::<u64>(call.arg(now).arg(LOGIN_RESERVATION_TTL)).await.map(drop)
+    db.call::<u64>(release_call(&login.to_ascii_lowercase(), id, now)).await.map(drop)
 }
 
 /// Removes the id of an account from the times in which it had a login that its history is about to drop, as [`release`] does. `false` if nothing changes,
-/// because the account has or claims the login now. One script; repeating it changes nothing.
+/// because the account claims the login, or has had it again since. One script; repeating it changes nothing.
 pub(in super::super) async fn release_former(db: &Db, former: &FormerLogin, id: UserId, now: Millis) -> Result<bool, Error> {
-    let login = &former.login;
-    let call = Call::new(&RELEASE_LOGIN, [keys::logins(login), keys::login_reservation(login)]).arg(login).arg(id.0);
-    Ok(db.call::<i64>(call.arg(now).arg(LOGIN_RESERVATION_TTL).arg(former.version)).await? >= 0)
+    Ok(db.call::<i64>(release_call(&former.login, id, now).arg(former.version)).await? >= 0)
+}
+
+/// The script that releases a login in lower case, without the version of a former login.
+fn release_call(login: &str, id: UserId, now: Millis) -> Call {
+    Call::new(&RELEASE_LOGIN, [keys::logins(login), keys::login_reservation(login)])
+        .arg(login)
+        .arg(id.0)
+        .arg(now)
+        .arg(LOGIN_RESERVATION_TTL)
 }
 
 /// The result of a change of the login or of its history.
