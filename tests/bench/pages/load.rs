@@ -61,7 +61,8 @@ impl Wire {
 fn head(answer: &[u8]) -> Option<(usize, usize)> {
     let end = answer.windows(4).position(|it| it == b"\r\n\r\n")?;
     let text = std::str::from_utf8(&answer[..end]).expect("a head is text");
-    assert!(text.starts_with("HTTP/1.1 200 "), "{text}");
+    // With the part of the body that has arrived: it has the code of the error.
+    assert!(text.starts_with("HTTP/1.1 200 "), "{}", String::from_utf8_lossy(answer));
     let length = text.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
     Some((end + 4, length.expect("a length")))
 }
