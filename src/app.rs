@@ -8,6 +8,7 @@ use crate::base::ids::source::IdSource;
 use crate::base::metrics::Metrics;
 use crate::base::page::Cursors;
 use crate::db::Db;
+use futures_util::FutureExt;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::future::Future;
@@ -109,7 +110,7 @@ impl App {
         self.0.metrics.exposition(background, pool.waiting(), pool.working()).map_err(Error::internal)
     }
 
-    /// The pool that hashes passwords. It bounds concurrent hashes, so that many log-ins leave processor time for other requests.
+    /// The pool that hashes passwords. It bounds concurrent hashes, so that many log-ins leave CPU time for other requests.
     pub fn hashing_pool(&self) -> &HashingPool {
         &self.0.hashing_pool
     }
@@ -133,7 +134,8 @@ impl App {
 
     /// Runs `work` in the background. It ends with the process; [`Self::drain`] waits for it.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        self.0.background.spawn(work.in_current_span());
+        // A trait object: the runtime's generic code for tasks is compiled once for all callers, here and below.
+        self.0.background.spawn(work.in_current_span().boxed());
     }
 
     /// Runs `work` to its end, even if the caller is dropped: a change is never left half done. Work that has not changed anything yet can wait for
@@ -144,7 +146,8 @@ impl App {
     pub async fn run_to_completion<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, Error> {
         let caller_dropped = CancellationToken::new();
         let _cancel_on_drop = caller_dropped.clone().drop_guard();
-        self.0.background.spawn(CALLER_DROPPED.scope(caller_dropped, work).in_current_span()).await.map_err(Error::internal)
+        let work = CALLER_DROPPED.scope(caller_dropped, work).in_current_span();
+        self.0.background.spawn(work.boxed()).await.map_err(Error::internal)
     }
 
     /// Completes when the caller of [`Self::run_to_completion`] was dropped; never outside of such work.

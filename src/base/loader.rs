@@ -8,6 +8,7 @@ use crate::base::error::Error;
 use crate::base::response_size::ResponseSize;
 use dataloader::BatchFn;
 use dataloader::cached::Loader as Cached;
+use futures_util::FutureExt;
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Debug, Formatter};
 use std::future::Future;
@@ -138,7 +139,8 @@ impl<F: Fetch> BatchFn<OpaqueKey<F::Key>, LoadResult<F>> for Batch<F> {
     async fn load(&mut self, keys: &[OpaqueKey<F::Key>]) -> HashMap<OpaqueKey<F::Key>, LoadResult<F>> {
         let requested: Vec<F::Key> = keys.iter().map(|key| key.0.clone()).collect();
         self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner).extend(requested.iter().cloned());
-        let fetched = self.0.fetch.fetch(&requested).await.and_then(|values| {
+        // A trait object, so that the compiler proves once, and not for every resolver, that the fetch is `Send`.
+        let fetched = self.0.fetch.fetch(&requested).boxed().await.and_then(|values| {
             let bytes = || values.iter().map(F::bytes).sum();
             self.0.size.as_ref().map_or(Ok(()), |size| size.add_loaded(bytes()))?;
             Ok(values)

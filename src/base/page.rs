@@ -12,6 +12,7 @@ mod scan;
 use crate::base::error::Error;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use futures_util::FutureExt;
 use scan::Scan;
 use siphasher::sip::SipHasher24;
 use std::future::Future;
@@ -286,13 +287,14 @@ pub async fn read_page<P: ListPosition, L: PageSource<P>>(list: &L, request: Pag
     while dropped < MAX_DROPPED && scans.iter().any(Scan::is_open) {
         let mut open: Vec<&mut Scan<L::Item, P>> = scans.iter_mut().filter(|scan| scan.is_open()).collect();
         let windows: Vec<Window<P>> = open.iter().map(|scan| scan.window).collect();
-        let mut found = list.read_rows(&windows).await?;
+        // Trait objects, so that the compiler proves once, and not for every resolver, that the reads are `Send`.
+        let mut found = list.read_rows(&windows).boxed().await?;
         let drops_rows = list.drops_rows();
         for (scan, rows) in open.iter_mut().zip(&mut found) {
             scan.receive(rows, drops_rows);
         }
         let rows: Vec<Row<P>> = found.iter().flatten().copied().collect();
-        let mut items = list.hydrate(&rows).await?.into_iter();
+        let mut items = list.hydrate(&rows).boxed().await?.into_iter();
         for (scan, rows) in open.into_iter().zip(found) {
             dropped += scan.take(&rows, &mut items);
         }

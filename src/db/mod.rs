@@ -42,6 +42,7 @@ pub mod demo_data;
 use crate::base::error::Error;
 use crate::base::metrics::StorageMeters;
 pub use client_cache::{EstimatedSize, ReadBarrier, Speculative};
+use futures_util::FutureExt;
 pub use meter::{Meter, Work};
 pub use outcome::tracking_writes;
 use outcome::{PipelineError, track_write};
@@ -96,7 +97,7 @@ impl Db {
     }
 
     /// For every primary of a cluster except the one with the hash tag `lead`: one of the [`spread::tags`] that it holds, chosen by `selector`. With
-    /// `touched`, only for the primaries that hold one of these tags. Empty on a single server. No round trip.
+    /// `touched`, only for the primaries that hold one of these hash tags. Empty on a single server. No round trip.
     pub fn tags_on_other_primaries(&self, lead: &str, touched: Option<&[u64]>, selector: u64) -> Vec<u64> {
         self.topology.tags_on_other_primaries(lead, touched, selector)
     }
@@ -240,7 +241,7 @@ impl Db {
         let mut commands: Vec<Cmd> = scripts.into_iter().map(Script::load).collect();
         let retried = calls.into_iter().map(Call::command);
         if self.topology.is_cluster() {
-            self.timed(Box::pin(self.topology.load_scripts(commands))).await?;
+            self.timed(self.topology.load_scripts(commands).boxed()).await?;
             return self.send(retried.collect(), access).await;
         }
         let loaded = commands.len();
@@ -301,8 +302,8 @@ impl Db {
         let _guard = InFlightGuard::begin(&self.in_flight)?;
         let pending = self.topology.client_cache().map(|client_cache| client_cache.begin_pipeline(self.topology.link()));
         meter::count_commands(commands.len());
-        // Boxed, since it is large and part of every future that reads.
-        let received = self.timed(Box::pin(self.topology.send(commands, access))).await?;
+        // Boxed, since it is large and part of every future that reads; as a trait object, so that the compiler proves once that it is `Send`.
+        let received = self.timed(self.topology.send(commands, access).boxed()).await?;
         meter::count_replies(&received);
         if let Some(pending) = pending {
             pending.complete();

@@ -9,6 +9,7 @@ use super::target::Target;
 use super::timing::{Access, Timing};
 use crate::base::error::Error;
 use crate::base::metrics::StorageMeters;
+use futures_util::FutureExt;
 use redis::{Client, Cmd, ConnectionInfo, RedisError, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -81,7 +82,7 @@ impl Topology {
     pub(super) async fn load_scripts(&self, loads: Vec<Cmd>) -> Result<(), Error> {
         let replies = match &self.nodes {
             Nodes::Single(_) => self.send(loads, Access::Read).await?,
-            Nodes::Cluster(cluster) => Box::pin(cluster.load_scripts(&loads)).await?,
+            Nodes::Cluster(cluster) => cluster.load_scripts(&loads).boxed().await?,
         };
         for reply in replies {
             reply.extract_error().map_err(|error| self.classify(&error, Access::Read))?;
@@ -110,7 +111,7 @@ impl Topology {
     pub(super) async fn each_primary(&self, command: &Cmd) -> Result<Vec<Value>, Error> {
         match &self.nodes {
             Nodes::Single(_) => self.send(vec![command.clone()], Access::Read).await,
-            Nodes::Cluster(cluster) => Box::pin(cluster.each_primary(command)).await,
+            Nodes::Cluster(cluster) => cluster.each_primary(command).boxed().await,
         }
     }
 
@@ -118,7 +119,7 @@ impl Topology {
     pub(super) async fn primary_addresses(&self) -> Result<Vec<ConnectionInfo>, Error> {
         let clients = match &self.nodes {
             Nodes::Single(links) => vec![links.client()],
-            Nodes::Cluster(cluster) => Box::pin(cluster.primary_clients()).await?,
+            Nodes::Cluster(cluster) => cluster.primary_clients().boxed().await?,
         };
         Ok(clients.iter().map(|client| client.get_connection_info().clone()).collect())
     }
@@ -126,7 +127,7 @@ impl Topology {
     pub(super) async fn on_primary(&self, node: usize, command: Cmd) -> Result<Value, Error> {
         match &self.nodes {
             Nodes::Single(_) => Ok(self.send(vec![command], Access::Read).await?.pop().unwrap_or_default()),
-            Nodes::Cluster(cluster) => Box::pin(cluster.on_primary(node, &command)).await,
+            Nodes::Cluster(cluster) => cluster.on_primary(node, &command).boxed().await,
         }
     }
 }
