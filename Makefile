@@ -84,7 +84,7 @@ endif
 bench-overload: need-redis dist
 	node tests/bench/overload.mjs target/dist/waxwing
 
-## Measure the processor time of documents per token that they are charged, compared with a first screen. For a quiet machine.
+## Measure the CPU time of documents per token that they are charged, compared with a first screen. For a quiet machine.
 .PHONY: bench-work
 bench-work: need-redis dist
 	node tests/bench/work.mjs target/dist/waxwing

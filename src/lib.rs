@@ -88,11 +88,11 @@
 //! A use case validates its input and then executes *steps*. A step is one Lua script on one hash tag and idempotent: the reply of its
 //! ZADD or ZREM decides whether the counter beside it changes.
 //!
-//! A change of several hash tags has one step that decides, its *commit*. The state of all other tags is derived from the commit:
+//! A change of several hash tags has one step that decides, its *commit*. The state of all other hash tags is derived from the commit:
 //!
 //! 1. An entry in the [`journal`] names the keys that may disagree from now on.
 //! 2. The commit is executed.
-//! 3. The derived steps are executed: they make the other tags agree with the commit. This is called *settling*.
+//! 3. The derived steps are executed: they make the other hash tags agree with the commit. This is called *settling*.
 //! 4. The entry is acknowledged.
 //!
 //! If the process dies in between, the lease of the entry expires and a worker of another process settles the change ([`cli::workers`]).

@@ -1,4 +1,4 @@
-//! The audience that the author of a status has chosen.
+//! The audiences of statuses, and of the details of a profile.
 
 use super::ids::UserListId;
 use super::named::named_enum;

@@ -1,4 +1,4 @@
-//! A thread pool for processor-bound work (password hashes): a few threads of low priority with a bounded queue. The bound refuses excess log-ins
+//! A thread pool for CPU-bound work (password hashes): a few threads of low priority with a bounded queue. The bound refuses excess log-ins
 //! at once; the low priority leaves the cores to other requests.
 
 use crate::base::error::Error;

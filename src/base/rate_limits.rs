@@ -116,7 +116,7 @@ pub enum ChargedTo {
     Device,
     /// The client's address: an IPv4 address or an IPv6 /64.
     Address,
-    /// A mail address; for the messages that an account requests, the account.
+    /// A mail address; for the emails that an account requests, the account.
     Mail,
     /// A server key.
     ServerKey,
@@ -152,8 +152,8 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Requests, each by its cost: the number of fields that its response may have. A home page costs some 600, so the default is far more than a
-    /// person uses, and too little to slow other clients.
+    /// Requests, each by its cost: the number of fields that its response may have. The first page of a home timeline costs some 600, so the default is
+    /// far more than a person uses, and too little to slow other clients.
     Requests = "requests" by AccountOrAddress, 2_500_000 / 5 * SECOND;
     /// Sign-up attempts, including those with a taken login: this bounds the number of logins whose existence an address can test. A server key, which signs
     /// up the users of a backend, is not charged.
@@ -167,7 +167,7 @@ limits! {
     /// average, so five addresses together never empty this bucket. All addresses together have 200 guesses at once, and 4,800 a day on average.
     LogInsOfAccount = "log-ins-of-account" by Login, 200 / HOUR;
     /// Failed log-ins on a device that has logged in to the account before, and wrong passwords at the deletion of the account and at changes
-    /// of its password or login, which count per session. Nobody else can use up these tokens.
+    /// of its password, login or mail address, which count per session. Nobody else can use up these tokens.
     LogInsOfDevice = "log-ins-of-device" by Device, 10 / 15 * MINUTE;
     /// Statuses that an account posts. The quota of Mastodon.
     Posts = "posts" by Account, 300 / 3 * HOUR;
@@ -206,10 +206,10 @@ limits! {
     /// Ad requests and clicks of an address, which may be a publisher's server that requests ads for all of its visitors. 10,000 a second are more
     /// than a server decides, so only requests that would block other clients are refused.
     Ads = "ads" by Address, 100_000 / 10 * SECOND;
-    /// Messages with a link that are requested for a mail address, and those that an account requests. An address is charged alike whether or not an account
+    /// Emails with a link that are requested for a mail address, and those that an account requests. An address is charged alike whether or not an account
     /// has it.
     Mails = "mails" by Mail, 3 / HOUR;
-    /// Messages with a link that are requested from one address of clients, over all mail addresses. A server key is not charged.
+    /// Emails with a link that are requested from one client address, over all mail addresses. A server key is not charged.
     MailsFromAddress = "mails-from-address" by Address, 10 / HOUR;
     /// Requests with a server key that act for no account, each by its cost, as of [`Self::Requests`]: twice that quota, since a backend serves many users.
     Keys = "keys" by ServerKey, 5_000_000 / 5 * SECOND;

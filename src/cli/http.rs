@@ -28,7 +28,7 @@ pub(super) enum OnOff {
 
 /// Options of the HTTP server.
 #[derive(Args, Clone)]
-#[command(next_help_heading = "Edge")]
+#[command(next_help_heading = "HTTP server")]
 pub(super) struct HttpOptions {
     /// The default of --introspection, --suggestions, --playground and --simple-get: `on` for development, `off` for production.
     #[arg(long, env = "WAXWING_PROFILE", default_value = "development")]
@@ -135,7 +135,8 @@ pub(super) struct DocumentOptions {
     /// The maximum depth of fields; introspection needs 15.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_DEPTH", default_value_t = DocumentLimits::default().depth, value_parser = in_range(1, 32))]
     max_depth: usize,
-    /// The maximum cost of an operation: the number of fields that its response could have. A first screen of thirty entries costs some 600.
+    /// The maximum cost of an operation: the number of fields that its response could have. The first page of a home timeline, thirty entries with ten
+    /// fields each, costs some 600.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_COST", default_value_t = DocumentLimits::default().cost, value_parser = in_range(1, 10_000_000))]
     max_cost: usize,
     /// The maximum length of a response, in bytes. A longer one is stopped while it is produced, with RESPONSE_TOO_LARGE.

@@ -18,7 +18,7 @@ pub(super) struct RateOptions {
     #[arg(long, value_name = "on|off", env = "WAXWING_RATE_LIMITS", default_value = "on", hide_possible_values = true)]
     rate_limits: OnOff,
     /// The cost of requests of an account or, without a session, of an address. The cost of a request is the number of fields that its response
-    /// may have; a first screen has some 600.
+    /// may have; the first page of a home timeline (thirty entries) has some 600.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_REQUESTS", default_value_t = Limit::Requests.default_quota())]
     rate_requests: Quota,
     /// Attempts to sign up from an address.
@@ -33,7 +33,8 @@ pub(super) struct RateOptions {
     /// Failed log-ins of an account from all addresses together, except on known devices.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS_OF_ACCOUNT", default_value_t = Limit::LogInsOfAccount.default_quota())]
     rate_log_ins_of_account: Quota,
-    /// Failed log-ins on a known device of the account; wrong passwords of a session that deletes its account, or changes its password or login.
+    /// Failed log-ins on a known device of the account; wrong passwords of a session that deletes its account, or changes its password, login or mail
+    /// address.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS_OF_DEVICE", default_value_t = Limit::LogInsOfDevice.default_quota())]
     rate_log_ins_of_device: Quota,
     /// Statuses that an account posts.
@@ -54,8 +55,8 @@ pub(super) struct RateOptions {
     /// Changes of an account's lists: created, renamed, deleted, members added or removed.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LISTS", default_value_t = Limit::Lists.default_quota())]
     rate_lists: Quota,
-    /// Changes of an account's relations to others: mutes, blocks and friends, accepted and rejected follow requests, removals of followers, settings of
-    /// shown reposts, reply policies and audiences of statuses, and whether the account is private.
+    /// Changes of an account's relations to others: mutes, blocks and friends, accepted and rejected follow requests, removals of followers, whether the
+    /// reposts of an account are shown, reply policies and audiences of statuses, and whether the account is private.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_RELATIONS", default_value_t = Limit::Relations.default_quota())]
     rate_relations: Quota,
     /// Reposts of an account, and reposts that it undoes.
@@ -89,10 +90,10 @@ pub(super) struct RateOptions {
     /// members that are removed or leave.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_CHAT_SETTINGS", default_value_t = Limit::ChatSettings.default_quota())]
     rate_chat_settings: Quota,
-    /// Messages with a link that are requested for a mail address, and those that an account requests.
+    /// Emails with a link that are requested for a mail address, and those that an account requests.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_MAILS", default_value_t = Limit::Mails.default_quota())]
     rate_mails: Quota,
-    /// Messages with a link that are requested from an address of clients.
+    /// Emails with a link that are requested from one client address.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_MAILS_FROM_ADDRESS", default_value_t = Limit::MailsFromAddress.default_quota())]
     rate_mails_from_address: Quota,
     /// The cost of requests with a server key that act for no account. With `waxwing-act-as`, a request is charged to its account.

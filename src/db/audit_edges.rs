@@ -127,16 +127,16 @@ async fn check_edges(
                     found.add_repairable(&window.key, "contains its own account", [remove]);
                 }
                 _ if missing_accounts.contains(&other) => {
-                    found.add_repairable(&window.key, format!("{} in it is not an account", other.0), [settle]);
+                    found.add_repairable(&window.key, format!("member {} is not an account", other.0), [settle]);
                 }
                 _ if reader.is_young(row.position) => {}
                 None => {
-                    let problem = format!("{} is in it, but {} has no {}", other.0, opposite_key(), member.0);
+                    let problem = format!("contains {}, but {} does not contain {}", other.0, opposite_key(), member.0);
                     found.add_repairable(&window.key, problem, [settle]);
                 }
                 // Reported from one side only.
                 Some(score) if score != row.position && window.set.side == Side::From => {
-                    let problem = format!("{} is in it with another {} than in {}", other.0, kind.name, opposite_key());
+                    let problem = format!("the {} id of {} differs from that in {}", kind.name, other.0, opposite_key());
                     found.add_repairable_with(&window.key, problem, format!("{} and {score}", row.position), [settle]);
                 }
                 Some(_) => {}

@@ -22,7 +22,7 @@ const MAX_REPAIRED: usize = 100;
 
 static COUNT_SET: Script = Script::new(include_str!("lua/count_set.lua"));
 
-/// A stored count: `field` of the hash `key` must be the size of the sorted set `set`, which has the same tag.
+/// A stored count: `field` of the hash `key` must be the size of the sorted set `set`, which has the same hash tag.
 pub struct StoredCount {
     /// The hash.
     pub key: String,

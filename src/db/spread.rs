@@ -4,12 +4,12 @@ use redis::cluster_routing::Slot;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The number of tags, one for each range of 128 slots. A primary with 256 consecutive slots contains a whole range, so it always holds a tag.
+/// The number of hash tags, one for each range of 128 slots. A primary with 256 consecutive slots contains a whole range, so it always holds a hash tag.
 const TAGS: u16 = 128;
 /// Slots of a cluster.
 const SLOTS: u16 = 16_384;
 
-/// The tags: for each range of slots, the smallest number whose slot is in it.
+/// The hash tags: for each range of slots, the smallest number whose slot is in it.
 pub fn tags() -> &'static [u64] {
     static FOUND: LazyLock<Vec<u64>> = LazyLock::new(|| {
         let range_of = |slot: u16| Some((Slot::new(slot)?, slot / (SLOTS / TAGS)));

@@ -31,8 +31,9 @@ struct ServerLimits {
     depth: usize,
     /// Maximum cost of an operation: approximately the number of fields that its response can have, with every page as long as requested. A field
     /// with a long text counts as several, a list that is not a connection has its usual number of items, and each filter entry adds 4. With the header
-    /// `waxwing-cost: 1`, `extensions.cost` has `charged`, the rate-limit tokens taken for the operation, and `worked`, the measured work in
-    /// Redis. Work beyond the cost is charged after the response.
+    /// `waxwing-cost: 1`, `extensions.cost` has `charged`, the rate-limit tokens taken for the operation, and `worked`, the units of work that the
+    /// operation has done: commands, values and bytes from Redis, and bytes of the response; at least 12. Work beyond the cost is charged after the
+    /// response.
     cost: usize,
     /// Maximum of `first` and `last`.
     page_size: usize,

@@ -70,7 +70,7 @@ impl UnverifiedCredential {
         }
     }
 
-    /// Whether the credential was valid after the request had begun. Usually no cost.
+    /// Whether the credential was valid after the request had begun. Usually without a round trip.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -93,9 +93,9 @@ async fn acting_for(app: &App, key: &ServerKey, act_as: Option<&HeaderValue>) ->
     Ok(Some(Viewer::of_server_key(user)))
 }
 
-/// Returns the context of a request that only reads, where the session or the JWT is cached. The request may be executed, but the viewer is verified
-/// only afterwards, by the invalidations that have arrived meanwhile. So the verification costs no round trip. `None` where nothing is cached, and for
-/// a server key.
+/// Returns the context of a query from the cached credential, without a round trip. The query may be executed, but its response may be sent only
+/// after [`UnverifiedCredential::verify`] has succeeded. That usually costs no round trip. `None` without an `Authorization` header, for a server
+/// key, and for a credential that is not cached, has expired or is refused.
 pub(super) fn unverified_context(
     app: &App,
     headers: &HeaderMap,
@@ -133,7 +133,7 @@ pub(super) fn check_server_key(headers: &HeaderMap, is_streamed: bool) -> Result
     }
     if headers.contains_key(header::ORIGIN) {
         return Err(Error::Forbidden(
-            "A server key is a secret of a backend: requests of pages, which have an `Origin`, cannot use one.",
+            "Server keys are secrets of backends. Send this request from your backend, without `Origin`.",
         ));
     }
     let is_repeated = |name: &HeaderName| headers.get_all(name).iter().nth(1).is_some();

@@ -32,8 +32,8 @@ impl RequestId {
     }
 }
 
-/// Assigns an id to a request (the proxy's id if it is plain text), and logs and counts the outcome. Logs no header, no body and no query
-/// string. The outermost layer.
+/// Assigns an id to a request: that of its `x-request-id` header if the header consists of 1 to 64 ASCII letters, digits, `-` and `_`, otherwise
+/// a random one. Logs and counts the outcome. Logs no header, no body and no query string. The outermost layer.
 pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, next: Next) -> Response {
     let id = client_request_id(request.headers().get(REQUEST_ID)).unwrap_or_else(|| RequestId::random().0);
     request.extensions_mut().insert(RequestId(id.clone()));

@@ -1,8 +1,9 @@
 // Throughput of an overloaded server compared with its peak, and the time of refusals.
 //   node tests/bench/overload.mjs PATH_TO_WAXWING [--seconds 6] [--users 500] [--page 100]
 // The server has one core, Redis and the clients have another. The clients write and read raw sockets: an HTTP library would use more CPU
-// time than the server. Requests are sent at a steady rate, whether the previous ones have their responses or not. The exit code is 1 when
-// less than 80 % of the peak is left at three times the peak, or when a refusal takes 50 ms (99th percentile).
+// time than the server. The peak is measured with a closed loop: each client waits for its response. The overload is an open loop: requests are
+// sent at a fixed rate. The exit code is 1 when less than 80 % of the peak is left at three times the peak, or when a refusal takes 50 ms (99th
+// percentile).
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -72,7 +73,7 @@ async function measure(name, server, load) {
   return { rate, slowest: quantile(times, 0.99) };
 }
 
-const closed = (clients, many) => async (goOn) => {
+const closedLoop = (clients, many) => async (goOn) => {
   const all = [];
   const one = async () => {
     while (goOn()) all.push(await clients.ask());
@@ -81,7 +82,7 @@ const closed = (clients, many) => async (goOn) => {
   return all;
 };
 
-const steady = (clients, rate) => async (goOn, passed) => {
+const openLoop = (clients, rate) => async (goOn, passed) => {
   const all = [];
   while (goOn()) {
     while (all.length < passed() * rate) all.push(clients.ask());
@@ -103,9 +104,9 @@ try {
   const clients = new Clients(port, tokens.slice(0, 300));
 
   let peak = 0;
-  for (const many of [16, 8, 16, 32, 64]) peak = Math.max(peak, (await measure(`${many} clients`, server, closed(clients, many))).rate);
+  for (const many of [16, 8, 16, 32, 64]) peak = Math.max(peak, (await measure(`${many} clients`, server, closedLoop(clients, many))).rate);
   for (const times of [1, 2, 3, 5]) {
-    const { rate, slowest } = await measure(`${times} times that`, server, steady(clients, times * peak));
+    const { rate, slowest } = await measure(`${times}x the peak`, server, openLoop(clients, times * peak));
     console.log(`${''.padEnd(14)} ${((100 * rate) / peak).toFixed(0)} % of the peak`);
     missed ||= times <= 3 && (rate < 0.8 * peak || slowest > 50);
     await sleep(500);

@@ -7,7 +7,7 @@ export interface DemoLogin {
 export interface ServerSettings {
   // The login of the demo account, if the server has demo data.
   demo: DemoLogin | null;
-  // Whether the server shows its outbox: its messages are files, and the page is of this machine.
+  // Whether the server shows its outbox: its emails are files, and the page is open on the same machine.
   hasOutbox: boolean;
 }
 

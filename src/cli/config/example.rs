@@ -10,8 +10,8 @@ const HEAD: &str = "\
 # The configuration of Waxwing: every option and its default. Remove the # before a line to set it.
 #
 # Use it with `waxwing serve --config FILE`, or name it in WAXWING_CONFIG; `waxwing config check FILE` prints the resulting configuration.
-# The variable of an option overrides this file, and the option on the command line overrides both. If a switch is on here, its
-# variable can switch it off: WAXWING_ALLOW_VOLATILE=false.
+# The environment variable of an option overrides this file, and the option on the command line overrides both. If a switch is on here,
+# its environment variable can switch it off: WAXWING_ALLOW_VOLATILE=false.
 ";
 
 /// The text of the example file.
@@ -20,7 +20,7 @@ pub(super) fn text(command: &Command) -> String {
     let mut text = HEAD.to_owned();
     let mut heading = None;
     for option in options.of_command(SERVE) {
-        let option_heading = option.get_help_heading().unwrap_or("Serving");
+        let option_heading = option.get_help_heading().unwrap_or("General");
         if heading != Some(option_heading) {
             let _ = write!(text, "\n# ==== {option_heading} ====\n");
             heading = Some(option_heading);
@@ -38,7 +38,7 @@ fn describe(text: &mut String, option: &Arg) {
         let _ = writeln!(text, "# {line}");
     }
     if let Some(variable) = option.get_env() {
-        let _ = writeln!(text, "# Variable: {}.", variable.to_string_lossy());
+        let _ = writeln!(text, "# Environment variable: {}.", variable.to_string_lossy());
     }
     let possible: Vec<String> = option.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     if !possible.is_empty() && !is_switch(option) {

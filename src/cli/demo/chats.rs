@@ -1,6 +1,7 @@
-//! Chats of the sample data set: for the demo's account a direct chat and a group, both with unread messages, and a request.
+//! Chats of the sample data set: for the demo's account a direct chat and a group, both with unread messages, and a chat request.
 //!
-//! They are created through the services, as by clients. A repeated load finds them.
+//! They are created through the services, as by clients. If a load is interrupted, a repeated load within 24 hours creates no chat and no message
+//! twice.
 
 use super::activity::{account, key, loaders, unwrap_outcome};
 use super::dataset::Dataset;

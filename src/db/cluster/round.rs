@@ -155,7 +155,7 @@ impl PendingCommands {
     }
 }
 
-/// The slot of a command's first key; all its keys have one tag. `None` if any node can execute it.
+/// The slot of a command's first key; all its keys have one hash tag. `None` if any node can execute it.
 fn slot(command: &Cmd) -> Option<Slot> {
     let mut arguments = command.args_iter().filter_map(|argument| match argument {
         Arg::Simple(bytes) => Some(bytes),

@@ -37,7 +37,7 @@ pub(super) fn sizes(data: &Path) -> HashMap<String, u64> {
 
 /// Rewrites the files if Redis found them truncated when it loaded them. Returns when the rewrite is done.
 pub(super) async fn repair(url: &str, tail: &LogTail) -> Result<(), EmbeddedError> {
-    let mut load = tail.load();
+    let mut load = tail.watch_load();
     // Without the line that ends loading, the log has no information about this start.
     let _ = timeout(LOG_TIMEOUT, load.wait_for(|load| load.ended)).await;
     let Some((cut, lost)) = load.borrow().truncation.clone() else { return Ok(()) };

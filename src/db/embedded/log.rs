@@ -29,7 +29,7 @@ struct LogState {
 #[derive(Clone, Debug, Default)]
 pub(super) struct DataLoad {
     /// The number of the process, from 1.
-    pub(super) start_count: u64,
+    pub(super) process_number: u64,
     /// Whether loading has ended.
     pub(super) ended: bool,
     /// The truncation of a file, and the number of lost bytes.
@@ -39,25 +39,26 @@ pub(super) struct DataLoad {
 }
 
 impl LogTail {
-    /// Starts the log of another process, with the sizes of its files. Returns the number of the process.
+    /// Begins the log of the next process. `sizes` are the sizes of the append-only files before the process loads them. Returns the number of
+    /// the process.
     pub(super) fn begin(&self, sizes: HashMap<String, u64>) -> u64 {
-        let mut start_count = 0;
+        let mut process_number = 0;
         self.0.load.send_modify(|load| {
-            start_count = load.start_count + 1;
-            *load = DataLoad { start_count, sizes, ..DataLoad::default() };
+            process_number = load.process_number + 1;
+            *load = DataLoad { process_number, sizes, ..DataLoad::default() };
         });
-        start_count
+        process_number
     }
 
-    /// The messages about the load of the current process.
-    pub(super) fn load(&self) -> watch::Receiver<DataLoad> {
+    /// Watches the load of the data by the current process.
+    pub(super) fn watch_load(&self) -> watch::Receiver<DataLoad> {
         self.0.load.subscribe()
     }
 
     /// Records a line. The log of an earlier process may still be read when the next one has started.
-    fn record(&self, start_count: u64, line: &str) {
+    fn record(&self, process_number: u64, line: &str) {
         self.0.load.send_if_modified(|load| {
-            if load.start_count != start_count || load.ended {
+            if load.process_number != process_number || load.ended {
                 return false;
             }
             let found = truncation::truncation(line, &load.sizes);
@@ -89,7 +90,7 @@ impl LogTail {
 }
 
 /// Forwards the log of a process until the stream ends, in a thread.
-pub(super) fn forward(stream: impl Read + Send + 'static, tail: LogTail, start_count: u64) -> std::io::Result<JoinHandle<()>> {
+pub(super) fn forward(stream: impl Read + Send + 'static, tail: LogTail, process_number: u64) -> std::io::Result<JoinHandle<()>> {
     let read = move || {
         let mut stream = BufReader::new(stream);
         let mut line = Vec::new();
@@ -98,7 +99,7 @@ pub(super) fn forward(stream: impl Read + Send + 'static, tail: LogTail, start_c
             line.clear();
             if !text.is_empty() {
                 report(&text);
-                tail.record(start_count, &text);
+                tail.record(process_number, &text);
                 tail.push(text);
             }
         }
@@ -107,7 +108,8 @@ pub(super) fn forward(stream: impl Read + Send + 'static, tail: LogTail, start_c
 }
 
 /// Logs a line, at level `info` if Redis marks it as important with a `#` ("417:M 21 Nov 2025 10:47:00.123 # Can't save: no space left"). Lines of the
-/// role "C" are not important: Redis has this role before it has read its settings, when even its greeting is marked, and in forks, whose parent reports.
+/// role `C` are logged at level `debug`. Redis has this role before it has read its settings, when it marks even its startup lines, and in forked
+/// children, whose results the parent logs.
 fn report(line: &str) {
     let mut words = line.split_whitespace();
     let has_role_c = words.next().is_some_and(|process| process.ends_with(":C"));

@@ -83,7 +83,7 @@ pub async fn start(options: EmbeddedOptions) -> Result<Embedded, EmbeddedError> 
     let embedded = Embedded { supervisor, socket: path };
     ready::wait(&embedded.url(), &embedded.supervisor).await?;
     settings::defragment(&embedded.url()).await;
-    tokio::spawn(follow_restarts(embedded.url(), embedded.supervisor.tail().load()));
+    tokio::spawn(follow_restarts(embedded.url(), embedded.supervisor.tail().watch_load()));
     let memory = memory.map_or_else(|| "all".to_owned(), |bytes| bytesize::ByteSize(bytes).to_string());
     tracing::info!(socket = %embedded.socket.display(), memory, "embedded Redis is ready");
     Ok(embedded)
@@ -91,9 +91,9 @@ pub async fn start(options: EmbeddedOptions) -> Result<Embedded, EmbeddedError> 
 
 /// Repeats the configuration and the repair after every restart; ends with the supervisor.
 async fn follow_restarts(url: String, mut load: watch::Receiver<DataLoad>) {
-    let mut start_count = 1;
-    while let Ok(loaded) = load.wait_for(|load| load.ended && load.start_count > start_count).await.map(|load| load.clone()) {
-        start_count = loaded.start_count;
+    let mut previous = 1;
+    while let Ok(loaded) = load.wait_for(|load| load.ended && load.process_number > previous).await.map(|load| load.clone()) {
+        previous = loaded.process_number;
         settings::defragment(&url).await;
         aof::repair_in_use(&url, &loaded).await;
     }

@@ -14,7 +14,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 const REPORT_EVERY: Duration = Duration::from_secs(5);
 
-/// Returns when Redis has replied and is kept alive, or with an error if it exits before.
+/// Returns when Redis has replied and its restarts are enabled, or with an error if it exits before.
 pub(super) async fn wait(url: &str, supervisor: &Supervisor) -> Result<(), EmbeddedError> {
     let status = tokio::select! {
         repaired = wait_and_repair(url, supervisor) => {
@@ -26,7 +26,7 @@ pub(super) async fn wait(url: &str, supervisor: &Supervisor) -> Result<(), Embed
         }
         status = supervisor.ended() => status,
     };
-    Err(supervisor.failed(status))
+    Err(supervisor.exit_error(status))
 }
 
 async fn wait_and_repair(url: &str, supervisor: &Supervisor) -> Result<(), EmbeddedError> {

@@ -1,8 +1,8 @@
 //! A thread that starts Redis, waits for it, and restarts it when it exits.
 //!
-//! It is a thread of its own, because the kernel treats the forking thread as the parent: a thread of a pool may end early and take Redis with it.
-//! Its phases: starting (an exit of Redis ends the thread, and [`super::start`] reports the exit), kept alive (an exit is followed by a restart),
-//! stopping (an exit ends the thread).
+//! It is a thread of its own: on Linux, Redis gets SIGTERM when the thread that started it ends (`PR_SET_PDEATHSIG`), and a thread of a pool may
+//! end early. Its phases: starting (an exit of Redis ends the thread, and [`super::start`] reports the exit), restarts enabled (an exit is followed
+//! by a restart), stopping (an exit ends the thread).
 
 use std::ffi::OsString;
 use std::io;
@@ -44,7 +44,7 @@ struct SupervisorShared {
 
 #[derive(Debug, Default)]
 struct SupervisorState {
-    keep_alive: bool,
+    restarts_enabled: bool,
     stopping: bool,
     /// Whether the thread starts no further process.
     has_ended: bool,
@@ -92,7 +92,7 @@ impl Supervisor {
     /// Makes the supervisor restart Redis after every exit from now on. `false` if the thread has already ended.
     pub(super) fn enable_restarts(&self) -> bool {
         let mut state = self.shared.state();
-        state.keep_alive = true;
+        state.restarts_enabled = true;
         !state.has_ended
     }
 
@@ -113,7 +113,7 @@ impl Supervisor {
     pub(super) async fn ended(&self) -> String {
         let mut ended = self.ended.clone();
         let status = ended.wait_for(Option::is_some).await.ok().and_then(|status| status.clone());
-        status.unwrap_or_else(|| "its supervisor has failed".to_owned())
+        status.unwrap_or_else(|| "the supervisor has failed".to_owned())
     }
 
     pub(super) async fn ended_within(&self, limit: Duration) -> bool {
@@ -121,7 +121,7 @@ impl Supervisor {
     }
 
     /// The error for an exit during the start.
-    pub(super) fn failed(&self, status: String) -> EmbeddedError {
+    pub(super) fn exit_error(&self, status: String) -> EmbeddedError {
         EmbeddedError::Exited { status, log: self.shared.tail.text() }
     }
 }
@@ -153,18 +153,18 @@ impl Worker {
     fn run(&self) -> String {
         let mut pause = FIRST_PAUSE;
         loop {
-            let born = Instant::now();
-            let status = self.run_process().unwrap_or_else(|error| format!("it cannot be started: {error}"));
+            let started_at = Instant::now();
+            let status = self.run_process().unwrap_or_else(|error| format!("the process cannot be started: {error}"));
             let mut state = self.shared.state();
-            if state.stopping || !state.keep_alive {
+            if state.stopping || !state.restarts_enabled {
                 state.has_ended = true;
                 return status;
             }
-            if born.elapsed() >= HEALTHY_AFTER {
+            if started_at.elapsed() >= HEALTHY_AFTER {
                 pause = FIRST_PAUSE;
             }
             let last_line = self.shared.tail.last();
-            tracing::warn!(%status, said = %last_line, ?pause, "embedded Redis has exited and is restarted");
+            tracing::warn!(%status, %last_line, ?pause, "embedded Redis has exited and is restarted");
             drop(self.shared.stop.wait_timeout_while(state, pause, |state| !state.stopping));
             pause = LONGEST_PAUSE.min(pause * 2);
         }
@@ -173,15 +173,15 @@ impl Worker {
     /// Starts Redis and waits for its exit.
     fn run_process(&self) -> io::Result<String> {
         let Some((mut process, pid)) = self.start_process()? else {
-            return Ok("it was stopped".to_owned());
+            return Ok("the process was stopped".to_owned());
         };
         wait_for_end(pid);
         let mut state = self.shared.state();
         state.child = None;
         let status = process.child.wait()?;
-        let kept_alive = state.keep_alive;
+        let restarts_enabled = state.restarts_enabled;
         drop(state);
-        if !kept_alive {
+        if !restarts_enabled {
             // The end of the log becomes the error message. Later on, a fork of Redis may hold the pipe open for long.
             process.log.join().ok();
         }
@@ -197,8 +197,8 @@ impl Worker {
         let (reader, writer) = io::pipe()?;
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(self.locks.share()?).stdout(writer.try_clone()?).stderr(writer);
-        let start_count = self.shared.tail.begin(aof::sizes(&self.data));
-        let log = log::forward(reader, self.shared.tail.clone(), start_count)?;
+        let process_number = self.shared.tail.begin(aof::sizes(&self.data));
+        let log = log::forward(reader, self.shared.tail.clone(), process_number)?;
         let (child, guard) = orphan::spawn(&mut command)?;
         let pid = Pid::from_child(&child);
         state.child = Some(pid);

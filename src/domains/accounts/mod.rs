@@ -3,7 +3,7 @@
 //! The domain has no keys of its own. It runs the deletions of the other domains in order.
 //!
 //! **Steps.** The journal, then the commit: `user:{id}` is deleted, with its password. From then on the account and its content are hidden,
-//! and nothing new is added to it, since every step that adds something checks on the account's own tag that the account exists. Its
+//! and nothing new is added to it, since every step that adds something checks on the account's own hash tag that the account exists. Its
 //! sessions, its part in chats and its claim on the login end before the mutation returns; the login can be claimed again after 30 days. The rest
 //! happens in the background, in stages ([`service::settle`]) of passes. Each pass removes the entries that it has processed, so any process may repeat it from
 //! the recorded stage on.

@@ -90,7 +90,7 @@
 //! impressions, a Beta(1, 99) prior, which its own impressions and clicks update ([`ecpm`]).
 //!
 //! **Pool and shares.** With one hash tag, a campaign that is shown on many websites would be a hot key. Its money is spent from *shares*, each on
-//! a tag of its own: one on a single server, four on a cluster. A visitor belongs to one share, so caps, reach and reservations are exact within one
+//! a hash tag of its own: one on a single server, four on a cluster. A visitor belongs to one share, so caps, reach and reservations are exact within one
 //! script. A share without enough money requests a *grant*: a quarter of its part of the money left in the pool. If the pool is empty, the other
 //! shares return their free money. The sums of granted (`g`) and returned (`r`) money only grow, and both sides report the whole sum: a lost or
 //! repeated step neither loses nor creates money. The bound: one core of Redis does the reservations of a share, at some 50 µs for each decision with
@@ -115,7 +115,7 @@
 //! **Listings** contain the campaigns that may be shown *now*. The schedule holds the time of each campaign's next evaluation: when it starts or ends,
 //! when its day or pace allows more spend, when a hold expires, and every half hour while it pays for clicks. Every process evaluates due campaigns
 //! once a second. [`service::settle`] makes shares, listings and schedule agree with a campaign. It records the listings that it will write, writes
-//! them, and reads again, so it may run twice, late, or in several processes at once. Each change is a journal entry, a commit on the campaign's tag
+//! them, and reads again, so it may run twice, late, or in several processes at once. Each change is a journal entry, a commit on the campaign's hash tag
 //! that increments its `version`, and a settling; a share keeps the newest copy. A change applies from the next decision on.
 //!
 //! **Source of truth.** A campaign exists while `campaign:{C}` does, a website while `website:{W}` does; the lists of the owner are derived.

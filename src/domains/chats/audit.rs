@@ -174,7 +174,7 @@ async fn check_members(reader: &AuditReader, chat: ChatId, key: &str, found: &mu
     for (user, member) in &members {
         let settle = [Remedy::SettleChat { chat, user: *user }];
         if missing.contains(user) {
-            found.add_repairable(key, format!("{} in it is not an account", user.0), settle);
+            found.add_repairable(key, format!("member {} is not an account", user.0), settle);
         } else if !reader.is_young(member.joined_id) {
             let is_listed = states.read::<u64>(user) == Some(1);
             let is_former = former.read::<Option<f64>>(user).flatten().is_some();

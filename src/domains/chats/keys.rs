@@ -1,4 +1,4 @@
-//! Every key of this domain. The keys of a chat have its own tag; the lists of an account have the account's.
+//! Every key of this domain. The keys of a chat have its own hash tag; the lists of an account have the account's.
 
 use super::model::{ROWS_PER_BUCKET, Schedule};
 use crate::base::audit;

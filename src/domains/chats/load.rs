@@ -2,7 +2,7 @@
 
 use super::model::{ChatRow, ChatSettings, ChatView, MemberRow};
 use super::store::rows::{Reaction, ReactionKey, RowRange};
-use super::store::{self, ChatDb, writers::AuthorRange};
+use super::store::{self, ChatDb, writers::SenderRange};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, ChatMessageId, UserId};
@@ -108,9 +108,9 @@ impl Fetch for AuthorTextFetcher {
     type Value = u64;
 
     async fn fetch(&self, keys: &[Self::Key]) -> Result<Vec<u64>, Error> {
-        let ranges: Vec<AuthorRange> = keys
+        let ranges: Vec<SenderRange> = keys
             .iter()
-            .map(|(chat, author, from, to)| AuthorRange { chat: *chat, author: *author, from: *from, to: *to })
+            .map(|(chat, sender, from, to)| SenderRange { chat: *chat, sender: *sender, from: *from, to: *to })
             .collect();
         store::writers::count_texts_of(&self.0, &ranges).await
     }

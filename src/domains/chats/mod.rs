@@ -3,7 +3,7 @@
 //! A *row* is a stored message: a *text* (a text message) or a system message. Its *number* is the sequence number of the schema. The *activity* of a chat is
 //! its position in a member's list. To *settle* a chat is to reconcile the lists of its members with it.
 //!
-//! Keys of a chat, on its own tag:
+//! Keys of a chat, on its own hash tag:
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
@@ -20,7 +20,7 @@
 //! | `chat_reactions:{c}:{number}` | ZSET | emoji and account → id of the reaction | 6,000 |
 //! | `chat_typing:{c}:{hash}`, `chat_positions:{c}:{hash}` | STRING | the member's typing, or its positions, were published just now | 3 s, 1 s |
 //!
-//! Keys of an account, on its tag; all but mutes, the archive, settings and `direct` are derived:
+//! Keys of an account, on its hash tag; all but mutes, the archive, settings and `direct` are derived:
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
@@ -48,10 +48,10 @@
 //! steps; adding accounts that are members already, or setting the name that the group has, appends no row. Row and newest row are stored as text, with
 //! ids in decimal, so that `waxwing fsck --account` finds an account in them.
 //!
-//! **Lists.** Every change from which lists derive raises the version of the chat. A script on the chat's tag returns the data from which the lists of its
-//! members are derived, at one version; a script on a member's tag applies it, unless a later version was applied. So settling can run twice, late and in any
-//! order. The lists of the members that a change affects directly are settled before the response, those of the other members of a group by the workers, in
-//! passes.
+//! **Lists.** Every change from which lists derive raises the version of the chat. A script on the chat's hash tag returns the data from which the lists of its
+//! members are derived, at one version; a script on a member's hash tag applies it, unless a later version was applied. So settling can run twice, late and
+//! in any order. The lists of the members that a change affects directly are settled before the response, those of the other members of a group by the
+//! workers, in passes.
 //!
 //! **Activity.** The activity of a chat is the id of its newest row that no block hides from the member, or of the joining or starting: ids order by time
 //! and are unique, so that they are positions of pages.
@@ -67,8 +67,8 @@
 //! too early, never too late: a change moves the chat only to an earlier time, before its journal entry is acknowledged; the sweep replaces the entry
 //! that it has read, then reads the chat again ([`service::sweep`]).
 //!
-//! **Pairs.** The tag of the account with the lower id decides which chat two accounts have. For the other account the chat does not exist before its first
-//! text: until then its membership is `Unstarted`.
+//! **Pairs.** The hash tag of the account with the lower id decides which chat two accounts have. For the other account the chat does not exist before its
+//! first text: until then its membership is `Unstarted`.
 //!
 //! **Events.** A step after the response publishes the changes to the event log, as references ([`crate::platform::events`]). The log has each row
 //! once, in the order of the chat; the chat stores up to which row all are published, so that the workers publish the rows that a dead process has

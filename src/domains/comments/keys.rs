@@ -1,4 +1,4 @@
-//! Every key and channel of this domain. The keys of a thread have its status's tag.
+//! Every key and channel of this domain. The keys of a thread have its status's hash tag.
 //!
 //! Some stored names are older than the names in the code: `fallen:` has the deleted branches, `erased:` the deleted comments; the orders `talk`
 //! and `split` are by replies and by controversy. In the hash of a comment, `places` is the number of children, `others` the number of descendants

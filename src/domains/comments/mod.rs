@@ -12,7 +12,7 @@
 //! | `fallen:{sid}` | ZSET | comment of a deleted branch that is deleted, but whose replies are not → id of the removal | removals in progress |
 //! | `commented:{uid}` | ZSET | status and comment (7 bytes each) → the comment: the author's index | 1,000,000, then `LIMIT_REACHED` |
 //!
-//! All keys of a thread have its status's tag, so every change is one script, and counts are exact. "Redis Applied Design Patterns",
+//! All keys of a thread have its status's hash tag, so every change is one script, and counts are exact. "Redis Applied Design Patterns",
 //! chapter 9, keeps a set of children for each comment, and caches the tree that is built from them until the next change. Here four sets
 //! hold a whole thread. Their members begin with the parent: a level is a range of bytes, a reply adds four entries and moves that of its
 //! parent in `talk`, and no cache must be invalidated.

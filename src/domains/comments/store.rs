@@ -103,7 +103,7 @@ pub(super) enum AddCommentResult {
     Deleted,
 }
 
-/// Adds a comment: the commit. One script on the status's tag.
+/// Adds a comment: the commit. One script on the status's hash tag.
 pub(super) async fn add(db: &Db, log: LogParameters, comment: &Comment, author: UserId) -> Result<AddCommentResult, Error> {
     let call = change(&ADD_COMMENT, log, comment.id, &comment.path)
         .arg(author.0)
@@ -276,7 +276,7 @@ pub(super) async fn purge_comments(db: &Db, status: StatusId, comments: &[(Comme
 }
 
 /// Deletes the remaining keys of the thread of a deleted status, after its comments. The key that marks the thread as existing is deleted last. One
-/// pipeline on one tag.
+/// pipeline on one hash tag.
 pub(super) async fn purge_thread(db: &Db, status: StatusId) -> Result<(), Error> {
     let orders = Order::ALL.map(|order| keys::replies(status, order));
     let rest = [keys::log(status), keys::pending(status), keys::deleted_comments(status), keys::deleted_branches(status)];
@@ -292,7 +292,7 @@ pub(super) enum AuthorIndexResult {
     LimitReached,
 }
 
-/// Adds a comment to its author's index. One script on the author's tag.
+/// Adds a comment to its author's index. One script on the author's hash tag.
 pub(super) async fn add_commented(db: &Db, author: UserId, id: CommentId) -> Result<AuthorIndexResult, Error> {
     let call = Call::new(&ADD_COMMENTED, [keys::commented(author), user_key(author)]).arg(encode_index_member(id)).arg(id.number);
     Ok(match db.call::<i64>(call.arg(MAX_COMMENTED)).await? {
@@ -335,7 +335,7 @@ pub(super) async fn authors(db: &Db, ids: &[CommentId]) -> Result<Vec<Option<Use
     db.read_many(commands).await?.into_iter().map(author).collect()
 }
 
-/// The author of a comment, if its status, the comment and all of its ancestors exist. One pipeline on one tag.
+/// The author of a comment, if its status, the comment and all of its ancestors exist. One pipeline on one hash tag.
 pub(super) async fn author_if_attached(db: &Db, id: CommentId, path: &[u64]) -> Result<Option<UserId>, Error> {
     let above = path.iter().map(|number| keys::comment(CommentId { number: *number, ..id }));
     let commands = [status_key(id.status)].into_iter().chain(above).map(|key| cmd("EXISTS").arg(key).take());
@@ -422,7 +422,7 @@ pub(super) async fn tree(
     Ok(parents.into_iter().zip(rows(sort, members)?).collect())
 }
 
-/// The newest event of a thread, and the number of comments: the event is not newer than the count. One pipeline on one tag.
+/// The newest event of a thread, and the number of comments: the event is not newer than the count. One pipeline on one hash tag.
 pub(super) async fn position(db: &Db, status: StatusId) -> Result<(ThreadEventId, u64), Error> {
     let last = cmd("HGET").arg(keys::thread(status)).arg("last").take();
     let count = cmd("HGET").arg(status_key(status)).arg("comments").take();
@@ -432,7 +432,7 @@ pub(super) async fn position(db: &Db, status: StatusId) -> Result<(ThreadEventId
     Ok((last.and_then(|last| last.parse().ok()).unwrap_or_default(), decode::value::<Option<u64>>(reply())?.unwrap_or(0)))
 }
 
-/// Events of a thread after `after`, at most `limit`. One pipeline on one tag.
+/// Events of a thread after `after`, at most `limit`. One pipeline on one hash tag.
 pub(super) async fn events(db: &Db, status: StatusId, after: ThreadEventId, limit: usize) -> Result<ThreadEventPage, Error> {
     // Read in this order, so that the range can only be newer than `last`.
     let last = cmd("HGET").arg(keys::thread(status)).arg("last").take();

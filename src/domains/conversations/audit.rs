@@ -119,10 +119,11 @@ async fn check_entries(reader: &AuditReader, entries: &[ScannedEntry], found: &m
     for ScannedEntry { id, entry } in entries {
         let (status, at) = (id.status.0, (id.status, entry.parent, entry.likes));
         if below.read::<u64>(&id.status) != Some(u64::from(entry.children)) {
-            found.add(&key, format!("the entry of {status} counts other entries than there are below it"));
+            found.add(&key, format!("the child count of the entry of {status} is wrong"));
         }
         match entry.parent {
-            None if id.status != root || entry.depth != 0 => found.add(&key, format!("the entry of {status} has no parent")),
+            None if id.status != root => found.add(&key, format!("the entry of {status} has no parent")),
+            None if entry.depth != 0 => found.add(&key, "the root entry has a depth"),
             None => {}
             Some(parent) => {
                 let above = parents.read::<Option<Vec<u8>>>(&parent).flatten().as_deref().and_then(parse_entry);
@@ -148,7 +149,7 @@ async fn check_size(reader: &AuditReader, root: StatusId, key: &str, found: &mut
     // In addition to the entries of replies, the hash has that of the root and the field `living`.
     let replies = entries.read::<u64>(&root).map(|fields| fields.saturating_sub(2));
     if replies != members.read::<u64>(&key) {
-        found.add(key, format!("has other members than {}", keys::entries(root)));
+        found.add(key, format!("has another number of members than {} has replies", keys::entries(root)));
     }
     Ok(())
 }

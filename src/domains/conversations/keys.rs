@@ -1,4 +1,4 @@
-//! Every key of this domain. All keys of a conversation have the tag of its root.
+//! Every key of this domain. All keys of a conversation have the hash tag of its root.
 
 use crate::base::audit;
 use crate::base::ids::StatusId;

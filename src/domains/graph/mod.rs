@@ -13,13 +13,13 @@
 //! and the id holds the time.
 //!
 //! **Invariants.** An edge is on both sides with the same id. The counts in `user:{id}` equal the sets, since one script changes a set and
-//! its count. A follow is two idempotent steps on two tags. The follower's side is authoritative while the follower's account exists; the
+//! its count. A follow is two idempotent steps on two hash tags. The follower's side is authoritative while the follower's account exists; the
 //! writer of the other side reads the follower's side again afterwards.
 //!
 //! **Requests.** Following a private account creates a request. The requester's side is authoritative, as with follows, and has the hash tag of the
 //! requester's follows: one script changes an accepted request into a follow. If a follow begins while there is a request (to an account that became
 //! a friend, or public), the request ends when the follow is settled. The other side of a request is settled together with that of follows
-//! ([`service::settle`]): the script that writes it also reads whether the account is private, which is stored on the same tag. If the account became
+//! ([`service::settle`]): the script that writes it also reads whether the account is private, which is stored on the same hash tag. If the account became
 //! public after the requester had read that it is private, the request becomes a follow. So no request to a public account remains, whichever is
 //! written first: the request or the privacy.
 //!

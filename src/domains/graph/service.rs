@@ -3,8 +3,8 @@
 mod requests;
 
 pub use requests::{
-    accept, count_requests, end_follow, oldest_requesters, purge_requests, request_follow, request_windows, requests_scope,
-    withdraw,
+    accept, count_requests, oldest_requesters, purge_requests, request_follow, request_windows, requests_scope,
+    unfollow_keeping_request, withdraw,
 };
 
 use super::model::{Direction, FanoutMode, FollowEdge, FollowerStats, RELATIONS_PER_PASS};
@@ -46,7 +46,7 @@ pub async fn charge_change(app: &App, a: UserId, b: UserId) -> Outcome<()> {
     Ok(charge(app, &[(Limit::Follows, Subject::Account(a))]).await?)
 }
 
-/// Ends `a`'s follow of `b`, or the request for it: the commit. One script.
+/// Ends `a`'s follow of `b`, and withdraws `a`'s request: the commit. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -55,8 +55,8 @@ pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
 }
 
 /// Reconciles `b`'s side with `a`'s, and returns the follower stats of `b`; `None` if `b` was deleted, and then removes the follow or the request. A
-/// request to a public account becomes a follow, and a request beside a follow ends. One script for a pending request, else a script and a command at
-/// once; one command more for a request beside a follow, one script more if `b` was deleted, and up to three scripts and a command more for a request
+/// request to a public account becomes a follow, and a request beside a follow ends. One script for a pending request, else a script and a command in
+/// parallel; one command more for a request beside a follow, one script more if `b` was deleted, and up to three scripts and a command more for a request
 /// to a public account. The caller reads `a`'s side before and after, and repeats if that side has changed: the process that writes `b`'s side last
 /// reads `a`'s side again afterwards, so both sides match in any order of steps.
 ///

@@ -31,7 +31,7 @@ pub(super) enum FollowResult {
     LimitReached,
 }
 
-/// Adds `b` to the accounts that `a` follows: the commit of a follow. One script on the tag of `a`.
+/// Adds `b` to the accounts that `a` follows: the commit of a follow. One script on the hash tag of `a`.
 pub(super) async fn add_following(db: &Db, a: UserId, b: UserId, follow: u64) -> Result<FollowResult, Error> {
     let call = Call::new(&ADD_FOLLOWING, [keys::following(a), user_key(a)]).arg(b.0).arg(follow).arg(MAX_FOLLOWING);
     Ok(match db.call::<i64>(call).await? {
@@ -49,7 +49,7 @@ pub(super) async fn add_follower(db: &Db, b: UserId, a: UserId, follow: u64) -> 
 }
 
 /// Removes `b` from the accounts that `a` follows: the commit of an unfollow. `withdraw` also removes a follow request of `a`. Returns the id of
-/// the removed follow. One script on the tag of `a`.
+/// the removed follow. One script on the hash tag of `a`.
 pub(super) async fn remove_following(db: &Db, a: UserId, b: UserId, withdraw: bool) -> Result<Option<u64>, Error> {
     let keys = [keys::following(a), user_key(a), keys::unfollowed(a), keys::follow_requests_sent(a)];
     let removed: u64 = db.call(Call::new(&REMOVE_FOLLOWING, keys).arg(b.0).arg(u8::from(withdraw))).await?;
@@ -93,7 +93,7 @@ pub(super) async fn set_fanout_mode(db: &Db, id: UserId, from: FanoutMode, to: F
     FanoutMode::parse(&db.call::<String>(Call::new(&SET_FANOUT_MODE, [user_key(id)]).arg(from.encode()).arg(to.encode())).await?)
 }
 
-/// Reads the follower's side of an edge: the follow, the undone follow and the follow request from `a` to `b`. One pipeline on the tag of `a`.
+/// Reads the follower's side of an edge: the follow, the undone follow and the follow request from `a` to `b`. One pipeline on the hash tag of `a`.
 pub(super) async fn edge(db: &Db, a: UserId, b: UserId) -> Result<FollowEdge, Error> {
     let score = |key: String| cmd("ZSCORE").arg(key).arg(b.0).take();
     let commands = vec![

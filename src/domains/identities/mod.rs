@@ -8,7 +8,7 @@
 //!
 //! **Creating an account.** The external id is claimed under its own hash tag before anything else, so of concurrent requests with one external id exactly one
 //! creates the account; the others wait for it, and then find that account. The login and a confirmed mail address are claimed next. One script on
-//! the account's tag writes the account with its addresses and its identity: the commit. If a process dies before it, a worker releases the claims. A
+//! the account's hash tag writes the account with its addresses and its identity: the commit. If a process dies before it, a worker releases the claims. A
 //! claim without an account that is ten seconds old counts as abandoned, and another request takes it over; a stalled process notices this after its
 //! commit, and deletes the account again. If the commit was made just before the claim was taken over, the other request finds the account, and
 //! returns the claim. The ten seconds are those of a lease of the journal, after which the login and the address are free as well. A request that is

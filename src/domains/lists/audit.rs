@@ -28,13 +28,13 @@ pub fn owns(key: &str) -> bool {
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
-    let (mut lists, mut sets, mut dropped, mut tags) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut lists, mut sets, mut deleted_lists, mut tags) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(KeyKind::List(id)) if entry.check_type("hash", Expiry::Never, found) => lists.push(id),
             Some(KeyKind::List(_)) | None => {}
             Some(KeyKind::DeletedLists(_)) if entry.check_derived_type("zset", Expiry::After(DELETED_LIST_TTL), found) => {
-                dropped.push(entry.key.as_str())
+                deleted_lists.push(entry.key.as_str())
             }
             Some(KeyKind::DeletedLists(_)) => {}
             Some(KeyKind::Tags(id)) if entry.check_type("zset", Expiry::Never, found) => tags.push(list_tags(id)),
@@ -49,7 +49,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
         }
     }
     check_lists(reader, &lists, found).await?;
-    check_deleted_lists(reader, &dropped, found).await?;
+    check_deleted_lists(reader, &deleted_lists, found).await?;
     check_tag_sets(reader, &tags, found).await?;
     check_owners(reader, &sets, found).await?;
     let mut scan = SetScan::start(reader, sets, remedies_for_entry, found).await?;
@@ -115,9 +115,9 @@ fn remedy_for_field(id: UserListId, field: &str, found: Option<String>, now: Mil
     Some(Remedy::SetField { key: keys::list(id), field: field.to_owned(), found, value: Some(value) })
 }
 
-async fn check_deleted_lists(reader: &AuditReader, dropped: &[&str], found: &mut Findings) -> Result<(), Error> {
-    let sizes = reader.query(dropped.iter().copied(), |key| cmd("ZCARD").arg(key).take()).await?;
-    for key in dropped {
+async fn check_deleted_lists(reader: &AuditReader, deleted_lists: &[&str], found: &mut Findings) -> Result<(), Error> {
+    let sizes = reader.query(deleted_lists.iter().copied(), |key| cmd("ZCARD").arg(key).take()).await?;
+    for key in deleted_lists {
         if let Some(size) = sizes.read::<usize>(key).filter(|size| *size > MAX_DELETED_LISTS) {
             found.add_with(key, format!("holds more than {MAX_DELETED_LISTS}"), size.to_string());
         }
@@ -190,13 +190,13 @@ async fn check_entries(reader: &AuditReader, windows: &[SetWindow<KeyKind>], fou
                     let settle = Remedy::SettleMembership { list, user: UserId(row.member) };
                     found.add_repairable(
                         &window.key,
-                        format!("{} has left it, but statuses of the account were not removed", row.member),
+                        format!("{} has left the list, but statuses of the account were not removed", row.member),
                         [settle],
                     );
                 }
                 KeyKind::Members(list) if missing_accounts.contains(&UserId(row.member)) => {
                     let settle = Remedy::SettleMembership { list, user: UserId(row.member) };
-                    found.add_repairable(&window.key, format!("{} in it is not an account", row.member), [settle]);
+                    found.add_repairable(&window.key, format!("member {} is not an account", row.member), [settle]);
                 }
                 KeyKind::Members(_) | KeyKind::Memberships(_) => check_side(reader, window, row, &sides, found),
                 KeyKind::Removed(_) | KeyKind::List(_) | KeyKind::DeletedLists(_) | KeyKind::Tags(_) => {}
@@ -222,7 +222,7 @@ async fn check_blocks(reader: &AuditReader, windows: &[SetWindow<KeyKind>], foun
     for (list, window, owner) in owned() {
         for member in window.rows.iter().map(|row| UserId(row.member)) {
             if is_old((owner, member)) || is_old((member, owner)) {
-                let problem = format!("{} in it blocks its owner or is blocked by the owner", member.0);
+                let problem = format!("member {} blocks the list's owner or is blocked by the owner", member.0);
                 found.add_repairable(&window.key, problem, [Remedy::SettleMembership { list, user: member }]);
             }
         }
@@ -240,7 +240,7 @@ fn check_listed(
 ) {
     if row.member != row.position {
         let correct = Remedy::CorrectScore { key: window.key.clone(), member: row.member };
-        let problem = format!("list {} is not at its own position", row.member);
+        let problem = format!("the score of list {} is not its id", row.member);
         found.add_repairable_with(&window.key, problem, row.position.to_string(), [correct]);
     }
     match owners.read::<Option<u64>>(&UserListId(row.member)).flatten() {
@@ -296,13 +296,13 @@ fn check_side(
         None => {
             found.add_repairable(
                 &window.key,
-                format!("{} is in it, but {} has no {member}", row.member, side_key(side)),
+                format!("contains {}, but {} does not contain {member}", row.member, side_key(side)),
                 [settle],
             );
         }
         // Reported from one side only.
         Some(score) if score != row.position && matches!(window.set, KeyKind::Members(_)) => {
-            let problem = format!("{} is in it with another membership than in {}", row.member, side_key(side));
+            let problem = format!("the membership id of {} differs from that in {}", row.member, side_key(side));
             found.add_repairable_with(&window.key, problem, format!("{} and {score}", row.position), [settle]);
         }
         Some(_) => {}

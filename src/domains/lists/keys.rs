@@ -1,4 +1,4 @@
-//! Every key of this domain. The keys of a list have its own tag, as has its timeline.
+//! Every key of this domain. The keys of a list have its own hash tag, as has its timeline.
 
 use crate::base::audit;
 use crate::base::ids::{UserId, UserListId};

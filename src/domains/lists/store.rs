@@ -54,7 +54,7 @@ pub(super) enum CreateListResult {
     LimitReached,
 }
 
-/// Adds a list to its owner's set: the commit. One script on the owner's tag.
+/// Adds a list to its owner's set: the commit. One script on the owner's hash tag.
 pub(super) async fn add_list(db: &Db, owner: UserId, id: UserListId) -> Result<CreateListResult, Error> {
     let keys = [keys::lists(owner), user_key(owner), keys::deleted_lists(owner)];
     Ok(match db.call::<i64>(Call::new(&ADD_LIST, keys).arg(id.0).arg(MAX_LISTS)).await? {
@@ -73,7 +73,7 @@ pub(super) enum DeleteListResult {
     NotFound,
 }
 
-/// Deletes a list: removes it from its owner's set, which is the commit. One script on the owner's tag.
+/// Deletes a list: removes it from its owner's set, which is the commit. One script on the owner's hash tag.
 pub(super) async fn delete_list(db: &Db, owner: UserId, id: UserListId, now: Millis) -> Result<DeleteListResult, Error> {
     let call = Call::new(&DELETE_LIST, [keys::lists(owner), keys::deleted_lists(owner), user_key(owner)]);
     Ok(match db.call::<u64>(call.arg(id.0).arg(now).arg(DELETED_LIST_TTL).arg(MAX_DELETED_LISTS)).await? {
@@ -83,7 +83,7 @@ pub(super) async fn delete_list(db: &Db, owner: UserId, id: UserListId, now: Mil
     })
 }
 
-/// Whether `owner` has this list. A deleted account has none, even while its lists are being deleted. One pipeline on the owner's tag.
+/// Whether `owner` has this list. A deleted account has none, even while its lists are being deleted. One pipeline on the owner's hash tag.
 pub(super) async fn has_list(db: &Db, owner: UserId, id: UserListId) -> Result<bool, Error> {
     let commands = vec![cmd("ZSCORE").arg(keys::lists(owner)).arg(id.0).take(), cmd("EXISTS").arg(user_key(owner)).take()];
     let mut replies = db.read_many(commands).await?.into_iter();
@@ -147,7 +147,7 @@ pub(super) async fn count(db: &Db, owner: UserId) -> Result<u64, Error> {
     db.read(cmd("ZCARD").arg(keys::lists(owner)).take()).await
 }
 
-/// Writes a list's record, unless it exists. One script on the list's tag.
+/// Writes a list's record, unless it exists. One script on the list's hash tag.
 pub(super) async fn write_list(db: &Db, owner: UserId, id: UserListId, name: &str) -> Result<(), Error> {
     let call = Call::new(&WRITE_LIST, [keys::list(id)]).arg("id").arg(id.0).arg("uid").arg(owner.0);
     db.call::<u64>(call.arg("name").arg(name).arg("edges").arg(0)).await.map(drop)
@@ -187,7 +187,7 @@ pub(super) enum AddMemberResult {
     LimitReached,
 }
 
-/// Adds a member to a list: the commit. One script on the list's tag.
+/// Adds a member to a list: the commit. One script on the list's hash tag.
 pub(super) async fn add_member(db: &Db, id: UserListId, user: UserId, membership: u64) -> Result<AddMemberResult, Error> {
     let call = Call::new(&ADD_MEMBER, [keys::members(id), keys::list(id)]).arg(user.0).arg(membership).arg(MAX_MEMBERS);
     Ok(match db.call::<i64>(call).await? {
@@ -198,7 +198,7 @@ pub(super) async fn add_member(db: &Db, id: UserListId, user: UserId, membership
 }
 
 /// Removes a member from a list: the commit. Returns the id of the removal whose statuses must leave the timeline: this one, or an earlier
-/// one that is not done; `None` if there is neither, or the list has no record. One script on the list's tag.
+/// one that is not done; `None` if there is neither, or the list has no record. One script on the list's hash tag.
 pub(super) async fn remove_member(db: &Db, id: UserListId, user: UserId, removal: u64) -> Result<Option<u64>, Error> {
     let keys = [keys::members(id), keys::list(id), keys::removed(id)];
     let removal: u64 = db.call(Call::new(&REMOVE_MEMBER, keys).arg(user.0).arg(removal)).await?;
@@ -210,7 +210,7 @@ pub(super) async fn remove_finished_removal(db: &Db, id: UserListId, user: UserI
     db.call::<u64>(Call::new(&REMOVE_FINISHED_REMOVAL, [keys::removed(id)]).arg(user.0).arg(removal)).await.map(drop)
 }
 
-/// Reads the list's side of a membership, and the removal that is not finished. One pipeline on the list's tag.
+/// Reads the list's side of a membership, and the removal that is not finished. One pipeline on the list's hash tag.
 pub(super) async fn edge(db: &Db, id: UserListId, user: UserId) -> Result<FollowEdge, Error> {
     edges(db, &[id], user).await?.pop().ok_or_else(|| Error::corrupt("a membership"))
 }
@@ -249,7 +249,7 @@ pub(super) async fn versions(db: &Db, ids: &[UserListId]) -> Result<Vec<u64>, Er
     replies.into_iter().map(|reply| Ok(decode::value::<Option<u64>>(reply)?.unwrap_or(0))).collect()
 }
 
-/// Writes the member's side of a membership; `false` if the account was deleted. One script on the member's tag.
+/// Writes the member's side of a membership; `false` if the account was deleted. One script on the member's hash tag.
 pub(super) async fn add_membership(db: &Db, user: UserId, id: UserListId, membership: u64) -> Result<bool, Error> {
     db.call(Call::new(&ADD_MEMBERSHIP, [keys::memberships(user), user_key(user)]).arg(id.0).arg(membership)).await
 }

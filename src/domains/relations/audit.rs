@@ -76,7 +76,7 @@ async fn check_mute_ends(reader: &AuditReader, ids: &[UserId], found: &mut Findi
         for (other, end) in &ends {
             let remove = || [Remedy::RemoveMember { key: key.clone(), member: other.clone().into_bytes() }];
             if mutes.read::<Option<f64>>(&other.as_str()).flatten().is_none() {
-                found.add_repairable(&key, format!("{other} in it is not muted"), remove());
+                found.add_repairable(&key, format!("member {other} is not muted"), remove());
             } else if *end + (DAY as f64) < reader.now() as f64 {
                 found.add_repairable(&key, format!("the mute of {other} has ended more than a day ago"), [Remedy::EndMutes(*id)]);
             }

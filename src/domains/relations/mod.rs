@@ -49,7 +49,7 @@
 //! visible to each other.
 //!
 //! **Friends.** The friendship and the requests of two accounts are on both sides with the same id. The lists of the account with the lower id
-//! are authoritative: one script on its tag sees the requests of both, so that requests that cross become one friendship, on any number of servers.
+//! are authoritative: one script on its hash tag sees the requests of both, so that requests that cross become one friendship, on any number of servers.
 //! The side of the other account is derived from them. Its limits are enforced by a *slot*, which is reserved before the commit and released when
 //! the pair is settled. The script that writes a side of a friendship also begins or ends the follow of that side, so that a follow begins and ends exactly
 //! once with its friendship, however often the pair is settled; the timelines then settle both follows

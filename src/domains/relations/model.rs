@@ -166,7 +166,7 @@ pub(super) fn duration(seconds: Option<i32>) -> Result<Option<Millis>, UserError
     match u64::try_from(seconds) {
         Ok(valid @ 1..) if seconds <= MAX_SECONDS => Ok(Some(valid * 1_000)),
         _ => {
-            let message = format!("A duration is 1 to {MAX_SECONDS} seconds.");
+            let message = format!("`durationSeconds` must be from 1 to {MAX_SECONDS}.");
             Err(UserError::new(UserErrorCode::InvalidInput, message, &["durationSeconds"]))
         }
     }

@@ -31,7 +31,7 @@ pub(super) enum MuteResult {
     LimitReached,
 }
 
-/// Mutes `b` until `end`: the commit, on the muter's tag. One script.
+/// Mutes `b` until `end`: the commit, on the muter's hash tag. One script.
 pub(super) async fn mute(db: &Db, a: UserId, b: UserId, id: u64, end: Option<Millis>, now: Millis) -> Result<MuteResult, Error> {
     let call = Call::new(&MUTE_USER, mute_keys(a)).arg(b.0).arg(id).arg(end.unwrap_or(0)).arg(MAX_MUTES).arg(now);
     Ok(match db.call::<i64>(call).await? {

@@ -34,11 +34,11 @@ const LOG_IN_ATTEMPTS: usize = 3;
 pub async fn log_in(
     app: &App,
     credentials: Credentials<'_>,
-    from: Option<IpAddr>,
+    client_address: Option<IpAddr>,
     agent: Option<&str>,
 ) -> Outcome<(AuthenticatedUser, NewSession)> {
     for _ in 0..LOG_IN_ATTEMPTS {
-        let account = users::authenticate(app, credentials, from).await?;
+        let account = users::authenticate(app, credentials, client_address).await?;
         // Without a session, the password may have changed since it was verified: it is verified again.
         let method = AuthenticationMethod::Password;
         if let Some(session) = begin(app, account.user.id, agent, method, Some(&account.device_epoch)).await? {
@@ -97,7 +97,7 @@ async fn journal_ends(app: &App, user: UserId, digests: &[String]) -> Result<Sub
 }
 
 /// The digests and ids of an account's listed sessions, newest first; some may have ended. Also deletes the sessions that a new password or a backend
-/// has ended and whose keys still exist, since a process may have died in between. One pipeline if there is no such session.
+/// has ended and whose keys still exist, since a process may have stopped before it deleted them. One pipeline if there is no such session.
 async fn list_settled(app: &App, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
     let (listed, has_ended) = store::list(app.db(), user).await?;
     if has_ended {
@@ -132,7 +132,7 @@ pub async fn settle(app: &App, user: UserId, digest: &str, is_revoked: bool, epo
     Ok(())
 }
 
-/// Removes sessions above the limit: expired ones first, then the oldest. No round trip up to the limit.
+/// If more sessions are listed than the limit, removes all expired ones, and then the oldest above the limit. No round trip up to the limit.
 async fn trim_to_limit(app: &App, user: UserId, listed: Vec<(String, SessionId)>) -> Result<(), Error> {
     if listed.len() <= MAX_SESSIONS {
         return Ok(());
@@ -355,7 +355,7 @@ fn not_found() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such session, or it is not yours.", &["sessionId"])
 }
 
-/// Adds a session to its account's list again, if it exists.
+/// Adds a session to its account's list again, if the session exists.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -55,7 +55,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             Some(KeyKind::Liked(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
                 sets.push((Set::OfAccount(InteractionKind::Like, id), entry.key.clone()))
             }
-            Some(KeyKind::Markers(mark, id)) if entry.check_type("zset", Expiry::Never, found) => {
+            Some(KeyKind::MarkingAccounts(mark, id)) if entry.check_type("zset", Expiry::Never, found) => {
                 sets.push((Set::OfStatus(InteractionKind::Mark(mark), id), entry.key.clone()))
             }
             Some(KeyKind::Marked(mark, id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
@@ -82,7 +82,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     let reposts = |id: &StatusId| StoredCount {
         key: keys::status(*id),
         field: Mark::Repost.field_of_status(),
-        set: keys::markers(Mark::Repost, *id),
+        set: keys::marking_accounts(Mark::Repost, *id),
     };
     let accounts = entries.iter().filter_map(|entry| user_of_key(&entry.key));
     let account_counts = |id| [posts(id), marked(Mark::Bookmark, id), marked(Mark::Repost, id)];
@@ -131,7 +131,8 @@ pub async fn current_reposts(
     pairs: impl Iterator<Item = (UserId, StatusId)>,
 ) -> Result<HashMap<(UserId, StatusId), u64>, Error> {
     let pairs: Vec<(UserId, StatusId)> = pairs.collect();
-    let score = |(user, status): (UserId, StatusId)| cmd("ZSCORE").arg(keys::markers(Mark::Repost, status)).arg(user.0).take();
+    let score =
+        |(user, status): (UserId, StatusId)| cmd("ZSCORE").arg(keys::marking_accounts(Mark::Repost, status)).arg(user.0).take();
     let ids = reader.query(pairs.iter().copied(), score).await?;
     let command = |status| cmd("EXISTS").arg(keys::status(status)).take();
     let existing_statuses = reader.query(pairs.iter().map(|(_, status)| *status), command).await?;
@@ -317,7 +318,7 @@ async fn check_own(reader: &AuditReader, windows: &[SetWindow<Set>], found: &mut
         for row in &window.rows {
             let id = row.member;
             if matches!(window.set, Set::Profile(_)) && id != row.position {
-                let problem = format!("status {id} is not at its own position");
+                let problem = format!("the score of status {id} is not its id");
                 let correct = Remedy::CorrectScore { key: window.key.clone(), member: id };
                 found.add_repairable_with(&window.key, problem, row.position.to_string(), [correct]);
             }

@@ -52,7 +52,7 @@ pub(super) fn liked(user: UserId) -> String {
 
 /// ZSET, user id → the mark's id: the accounts that have marked a status. At most the number of accounts. Outlives its status until all these accounts have
 /// removed the status from their sets.
-pub(super) fn markers(mark: Mark, id: StatusId) -> String {
+pub(super) fn marking_accounts(mark: Mark, id: StatusId) -> String {
     match mark {
         Mark::Bookmark => format!("bookmarkers:{{{}}}", id.0),
         Mark::Repost => format!("reposters:{{{}}}", id.0),
@@ -61,7 +61,7 @@ pub(super) fn markers(mark: Mark, id: StatusId) -> String {
 
 /// The key of the accounts that have reposted a status.
 pub fn reposters(id: StatusId) -> String {
-    markers(Mark::Repost, id)
+    marking_accounts(Mark::Repost, id)
 }
 
 /// ZSET, status id → the mark's id: the statuses that an account has marked. At most [`Mark::max_per_account`], no time to live.
@@ -102,7 +102,7 @@ pub(super) enum KeyKind {
     Versions(StatusId),
     Likers(StatusId),
     Liked(UserId),
-    Markers(Mark, StatusId),
+    MarkingAccounts(Mark, StatusId),
     Marked(Mark, UserId),
     Quotes(StatusId),
     Profile(UserId),
@@ -120,9 +120,9 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         "versions" => id().map(|id| KeyKind::Versions(StatusId(id))),
         "likers" => id().map(|id| KeyKind::Likers(StatusId(id))),
         "liked" => id().map(|id| KeyKind::Liked(UserId(id))),
-        "bookmarkers" => id().map(|id| KeyKind::Markers(Mark::Bookmark, StatusId(id))),
+        "bookmarkers" => id().map(|id| KeyKind::MarkingAccounts(Mark::Bookmark, StatusId(id))),
         "bookmarks" => id().map(|id| KeyKind::Marked(Mark::Bookmark, UserId(id))),
-        "reposters" => id().map(|id| KeyKind::Markers(Mark::Repost, StatusId(id))),
+        "reposters" => id().map(|id| KeyKind::MarkingAccounts(Mark::Repost, StatusId(id))),
         "reposts" => id().map(|id| KeyKind::Marked(Mark::Repost, UserId(id))),
         "quotes" => id().map(|id| KeyKind::Quotes(StatusId(id))),
         "pins" => id().map(|id| KeyKind::Pins(UserId(id))),

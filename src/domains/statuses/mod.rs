@@ -16,8 +16,8 @@
 //! | `answered:{uid}` | ZSET | conversation entries of deleted statuses to which there were replies | 1,000,000, the newest |
 //! | `profile:{uid}` | ZSET | status id → itself: the author's statuses | 1,000,000, then `LIMIT_REACHED` |
 //!
-//! Based on "Redis in Action" 8.2 and 8.4; likes on the votes of its chapter 1. Each status has its own tag, so the statuses of an author with many followers
-//! are distributed over a cluster.
+//! Based on "Redis in Action" 8.2 and 8.4; likes on the votes of its chapter 1. Each status has its own hash tag, so the statuses of an author with many
+//! followers are distributed over a cluster.
 //!
 //! **Invariants.** `likes` equals the size of `likers`. Every entry of a profile is a status of that author, and the author's `posts`
 //! equals the size of the profile. Each count changes in one script with its set. A deleted status is hidden from every reader at once, and so is a

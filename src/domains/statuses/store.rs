@@ -209,7 +209,7 @@ pub(super) enum SetAudienceResult {
     Changed,
 }
 
-/// Changes the audience of a status of `author` from `before`, as it was read, to `after`: the commit. One script on the status's tag.
+/// Changes the audience of a status of `author` from `before`, as it was read, to `after`: the commit. One script on the status's hash tag.
 pub(super) async fn set_audience(
     db: &Db,
     id: StatusId,
@@ -285,7 +285,7 @@ pub(super) enum LikeResult {
     NoStatus,
 }
 
-/// Adds a like, or removes it (`None`): the commit, on the status's tag.
+/// Adds a like, or removes it (`None`): the commit, on the status's hash tag.
 pub(super) async fn like(db: &Db, id: StatusId, user: UserId, like: Option<u64>) -> Result<LikeResult, Error> {
     Ok(match db.call::<i64>(like_call(id, user, like)).await? {
         -1 => LikeResult::NoStatus,
@@ -298,7 +298,7 @@ fn like_call(id: StatusId, user: UserId, like: Option<u64>) -> Call {
     Call::new(&LIKE_STATUS, [keys::status(id), keys::likers(id)]).arg(user.0).arg(like.unwrap_or(0))
 }
 
-/// The id of a like on the status's side; `None` also if there is no such status. One pipeline on its tag.
+/// The id of a like on the status's side; `None` also if there is no such status. One pipeline on its hash tag.
 pub(super) async fn current_like(db: &Db, id: StatusId, user: UserId) -> Result<Option<u64>, Error> {
     let score = cmd("ZSCORE").arg(keys::likers(id)).arg(user.0).take();
     let mut replies = db.read_many(vec![score, cmd("EXISTS").arg(keys::status(id)).take()]).await?.into_iter();
@@ -315,7 +315,7 @@ pub(super) enum LikeIndexResult {
     LimitReached,
 }
 
-/// Writes the liker's side of a like. One script on the liker's tag.
+/// Writes the liker's side of a like. One script on the liker's hash tag.
 pub(super) async fn add_liked(db: &Db, user: UserId, id: StatusId, like: u64) -> Result<LikeIndexResult, Error> {
     let call = Call::new(&ADD_LIKED, [keys::liked(user), user_key(user)]).arg(id.0).arg(like).arg(MAX_LIKED);
     Ok(match db.call::<i64>(call).await? {

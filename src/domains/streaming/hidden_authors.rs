@@ -22,7 +22,7 @@ pub(super) struct HiddenAuthors {
 
 #[derive(Default)]
 struct CurrentAuthors {
-    /// The end of each temporary mute; `None` for an author that is hidden until the viewer's relations change.
+    /// By the author's term: the end of a temporary mute; `None` for an author that is hidden until the viewer's relations change.
     authors: HashMap<u64, Option<Millis>>,
     /// The version of the viewer's relations (how often they have changed) when they were read; `None` before the first read.
     version: Option<u64>,
@@ -30,8 +30,8 @@ struct CurrentAuthors {
 
 impl HiddenAuthors {
     /// Whether the statuses of an author are hidden from the viewer now.
-    pub(super) fn has(&self, author: u64, now: Millis) -> bool {
-        self.current().authors.get(&author).is_some_and(|until| until.is_none_or(|until| until > now))
+    pub(super) fn has(&self, author_term: u64, now: Millis) -> bool {
+        self.current().authors.get(&author_term).is_some_and(|until| until.is_none_or(|until| until > now))
     }
 
     /// The viewer.
@@ -88,7 +88,7 @@ impl Hub {
     }
 
     /// The number of authors that are hidden from a viewer with subscriptions; `None` without subscriptions. For tests.
-    pub fn hidden_from(&self, viewer: u64) -> Option<usize> {
+    pub fn hidden_author_count(&self, viewer: u64) -> Option<usize> {
         let hidden = self.state().hidden.get(&viewer).and_then(Weak::upgrade)?;
         let count = hidden.current().authors.len();
         Some(count)

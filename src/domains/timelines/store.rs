@@ -172,7 +172,7 @@ pub(super) struct MergeCache {
     pub(super) segments: Vec<SegmentKey>,
 }
 
-/// Reads the state of the merge cache of a feed, with up to `limit` of the feed's sources. One pipeline on its tag.
+/// Reads the state of the merge cache of a feed, with up to `limit` of the feed's sources. One pipeline on its hash tag.
 ///
 /// The version is read first, so that a merge that is made afterwards may be newer than its version, but not older.
 pub(super) async fn read_merge_cache(db: &Db, feed: Feed, limit: usize) -> Result<MergeCache, Error> {

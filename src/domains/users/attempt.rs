@@ -78,7 +78,7 @@ impl Attempt {
     pub(super) async fn begin(
         app: &App,
         target: AttemptTarget,
-        from: Option<IpAddr>,
+        client_address: Option<IpAddr>,
         known: Option<KnownDevice>,
     ) -> Result<Self, Error> {
         let mut charged: Vec<Charge> = known.iter().map(|known| (Limit::LogInsOfDevice, known.bucket)).collect();
@@ -86,8 +86,8 @@ impl Attempt {
             charge(app, &charged).await?;
             return Ok(Self { charged, is_exhausted: false, _running: Some(running) });
         }
-        charged.push((Limit::LogIns, target.identifier.with_network(from)));
-        charged.extend(from.map(|from| (Limit::LogInsFromAddress, Subject::address(from))));
+        charged.push((Limit::LogIns, target.identifier.with_network(client_address)));
+        charged.extend(client_address.map(|client_address| (Limit::LogInsFromAddress, Subject::address(client_address))));
         charge(app, &charged).await?;
         let shared = (Limit::LogInsOfAccount, target.identifier);
         if let Err(refused) = charge(app, &[shared]).await {
@@ -97,7 +97,7 @@ impl Attempt {
         charged.push(shared);
         let mut is_exhausted = false;
         if let Some(names) = target.all_names {
-            let all = [(Limit::LogIns, names.with_network(from)), (Limit::LogInsOfAccount, names)];
+            let all = [(Limit::LogIns, names.with_network(client_address)), (Limit::LogInsOfAccount, names)];
             match charge(app, &all).await {
                 Ok(()) => charged.extend(all),
                 Err(Error::RateLimited { .. }) => is_exhausted = true,

@@ -12,14 +12,14 @@
 //! | `email_notices:{id}` | HASH | message → the address to which it goes | 100 fields, 2 days |
 //! | `email_holder:{digest}` | HASH | the account that has confirmed an address, by the digest of the address | one for each confirmed address |
 //!
-//! **Changes of logins.** The history of an account's logins, in its HASH, has a version, and one script on the account's tag changes it with the login if it
-//! is still the history that was read: the commit. Before that, the new login is claimed, with the version; after that, the claim of the old one ends, and it
-//! is reserved for the account. If a process dies before the commit, its claim is left. A worker raises the version, so that no stalled process can commit
+//! **Changes of logins.** The history of an account's logins, in its HASH, has a version, and one script on the account's hash tag changes it with the login if
+//! it is still the history that was read: the commit. Before that, the new login is claimed, with the version; after that, the claim of the old one ends, and
+//! it is reserved for the account. If a process dies before the commit, its claim is left. A worker raises the version, so that no stalled process can commit
 //! later, and then withdraws the claim. A request for a login with a claim that is ten seconds old does the same. A text mentions the account that had the
 //! login when the text was written.
 //!
 //! **Mail addresses.** An address is pending until its link is followed; it can be pending for any number of accounts. At its confirmation it is
-//! claimed under its digest, then a script on the account's tag makes the change if the version of the account's address is still the one that was
+//! claimed under its digest, then a script on the account's hash tag makes the change if the version of the account's address is still the one that was
 //! read: the commit. When an account confirms an address, the address is no longer pending for other accounts: the id of the last confirmation, which
 //! is stored under the digest, then differs from the id that was stored with their pending address. A token has the id of its account and 192 random
 //! bits, is made when its message is handed over, and only its digest is stored.

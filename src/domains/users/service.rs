@@ -47,12 +47,13 @@ pub use provisioning::{AccountRecord, change_account, check_account, create_acco
 /// # Errors
 /// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, `INVALID_EMAIL`, all that apply; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes
 /// is full.
-pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
+pub async fn sign_up(app: &App, registration: Registration, client_address: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
     let (registration, email) = registration.check().map_err(Refusal::User)?;
-    let own: Vec<Charge> = from.map(|from| (Limit::SignUps, Subject::address(from))).into_iter().collect();
+    let own: Vec<Charge> =
+        client_address.map(|client_address| (Limit::SignUps, Subject::address(client_address))).into_iter().collect();
     charge(app, &own).await?;
     logins::check_free(app, &registration.login, None).await?;
-    let links: Vec<Charge> = email.iter().flat_map(|email| emails::link_charges(&email.digest(), None, from)).collect();
+    let links: Vec<Charge> = email.iter().flat_map(|email| emails::link_charges(&email.digest(), None, client_address)).collect();
     if let Err(refused) = charge(app, &links).await {
         refund(app, &own).await;
         return Err(refused.into());
@@ -108,7 +109,7 @@ async fn create(app: &App, registration: Registration, email: Option<EmailAddres
 ///
 /// # Errors
 /// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes is full.
-pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
+pub async fn authenticate(app: &App, credentials: Credentials<'_>, client_address: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
     let identifier = LoginIdentifier::parse(credentials.login);
     let id = match &identifier {
         LoginIdentifier::Email(address) => emails::find_confirmed(app, address).await?.map(|(id, _)| id),
@@ -121,7 +122,7 @@ pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<
     let (device, preloaded) = recognize(app, credentials, &identifier, id).await?;
     let bucket =
         |device: &DeviceClaims| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
-    let attempt = Attempt::begin(app, target, from, device.as_ref().map(bucket)).await?;
+    let attempt = Attempt::begin(app, target, client_address, device.as_ref().map(bucket)).await?;
     let comparison = async {
         let stored = match preloaded {
             Some(stored) => stored,

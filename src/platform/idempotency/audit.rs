@@ -83,7 +83,7 @@ async fn check_bindings(reader: &AuditReader, page: Vec<(String, String, String)
             found.add_repairable(key, "contains an invalid digest", repair());
         }
         if !is_valid {
-            found.add_repairable(key, format!("{digest} in it has no valid fingerprint and id"), repair());
+            found.add_repairable(key, format!("{digest} has no valid fingerprint and id"), repair());
         }
         if let Some(times_key) = times_key(key)
             && times.score(&(times_key.as_str(), digest.as_str())).is_none()

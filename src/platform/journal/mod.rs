@@ -7,13 +7,13 @@
 //! | `dead:{n}` | HASH | entry id → the dead letter: the last error and the entry | 10,000 per shard |
 //! | `dead:{n}:mail` | HASH | the same of messages; beyond the bound the oldest is deleted | 125 per shard |
 //! | `settled:{n}` | ZSET | on a cluster: entry id → when it was settled, in ms | the same entries, 20 s |
-//! | `copies:{tag}` | HASH | on a cluster: entry id → record, on another node than the journal's | 100,000 per tag, then `OVERLOADED` |
+//! | `copies:{tag}` | HASH | on a cluster: entry id → record, on another node than the journal's | 100,000 per hash tag, then `OVERLOADED` |
 //!
-//! A change of several steps has one step that decides whether it happened, its *commit*: a script on one tag. The data on all other tags is derived from
-//! the data of the commit. The journal is not a log of operations. An entry is written before the commit and names the objects whose data may be
-//! inconsistent ([`Task`]); it is acknowledged when the data is consistent. *Settling* an entry reads the data of the commit and reconciles the other tags
+//! A change of several steps has one step that decides whether it happened, its *commit*: a script on one hash tag. The data on all other hash tags is derived
+//! from the data of the commit. The journal is not a log of operations. An entry is written before the commit and names the objects whose data may be
+//! inconsistent ([`Task`]); it is acknowledged when the data is consistent. *Settling* an entry reads the data of the commit and reconciles the other hash tags
 //! with it. Settling is idempotent: it can run twice, late, or in two processes at once. The commit itself is never repeated. (A write-ahead log would
-//! have to be replayed in order, on one tag.)
+//! have to be replayed in order, on one hash tag.)
 //!
 //! **Leases.** The process that writes an entry holds its lease for ten seconds. When the lease has expired, the next worker that polls claims the
 //! entry for ten more seconds. Long tasks run in passes of at most a thousand keys. After each pass the progress is stored and the lease renewed;
@@ -30,8 +30,8 @@
 //! The nodes of a cluster lose suffixes of different length. Three rules handle that:
 //!
 //! 1. *An entry has a copy on every node that its change may touch*, written in the same round trip, before the commit. So every node on which a
-//!    step of the change survives also has the entry or a copy. The copies are stored under tags that are spread over all slots ([`crate::db::spread`]);
-//!    the slot map names the nodes of the cluster, and the entry names the tags of its copies. A lost entry is restored from any copy
+//!    step of the change survives also has the entry or a copy. The copies are stored under hash tags that are spread over all slots ([`crate::db::spread`]);
+//!    the slot map names the nodes of the cluster, and the entry names the hash tags of its copies. A lost entry is restored from any copy
 //!    ([`retention`]): as soon as a node was restarted or replaced, and once a minute.
 //! 2. *An entry is deleted only when no node can lose the writes that settled it.* A settled entry is retained for twenty seconds ([`RETENTION`]). It
 //!    is deleted only if no node was restarted or replaced since its passes began; otherwise it is settled again from the first pass. To detect that,
@@ -45,7 +45,7 @@
 //!    get such entries, too. If one change follows another, an entry can be settled before the change that it depends on. So a restarted pass also
 //!    searches for data that a normal pass can no longer reach ([`Progress::is_restarted`]).
 //!
-//! **Limits.** An event may have been published for a status that was lost afterwards. A node with fewer than 256 consecutive slots may have no tag
+//! **Limits.** An event may have been published for a status that was lost afterwards. A node with fewer than 256 consecutive slots may have no hash tag
 //! for copies. While any primary is down, changes that may touch every node are refused, since most of them could not be completed. Money that was
 //! spent from budget shares on other nodes is reconciled by the schedule of [`crate::domains::ads`], not by the journal. `WAITAOF` is no
 //! alternative: it needs Redis 7.2, while 7.0 is supported, and each request would wait for a disk, whereas a retained entry delays no request.

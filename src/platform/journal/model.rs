@@ -46,7 +46,7 @@ pub struct Progress {
 pub struct Copies {
     /// The generation of the cluster when the passes over the entry began; see [`crate::db::Db::generation`].
     pub generation: u64,
-    /// The tags of the copies, without the journal's own tag.
+    /// The hash tags of the copies, without the journal's own hash tag.
     pub tags: Vec<u64>,
 }
 

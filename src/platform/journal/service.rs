@@ -209,7 +209,7 @@ pub async fn resume(app: &App, entry: &mut JournalEntry) -> Result<(), Error> {
     }
     let mut renewed = entry.clone();
     renewed.copies = store::copies_for(app.db(), entry.id, &entry.task, generation);
-    // Slots may have moved since then: the copies under the old tags must be deleted with the entry too.
+    // Slots may have moved since then: the copies under the old hash tags must be deleted with the entry too.
     let old_tags = entry.copies.iter().flat_map(|copies| copies.tags.iter().copied());
     if let Some(copies) = &mut renewed.copies {
         copies.tags.extend(old_tags);

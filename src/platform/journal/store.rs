@@ -11,7 +11,7 @@ use crate::db::{Db, decode, spread};
 use redis::{Value, cmd};
 use std::collections::BTreeMap;
 
-/// Approximate number of copies that are read per tag and page.
+/// Approximate number of copies that are read per hash tag and page.
 const COPIES: usize = 500;
 
 static WRITE_ENTRY: Script = Script::new(include_str!("lua/write_entry.lua"));
@@ -303,7 +303,7 @@ fn dead_letter_of(id: u64, text: &str) -> Option<DeadLetter> {
     Some(DeadLetter { entry: JournalEntry::parse(id, record)?, error: error.to_owned() })
 }
 
-/// Deletes a dead letter; `false` if there is none. On a cluster the copies under all tags are deleted first: a failed retry, or a node that lost
+/// Deletes a dead letter; `false` if there is none. On a cluster the copies under all hash tags are deleted first: a failed retry, or a node that lost
 /// their deletion, may have left some, and the entry would be restored from them. There a lookup and two pipelines; else one pipeline.
 pub(super) async fn delete_dead_letter(db: &Db, id: u64) -> Result<bool, Error> {
     let all_dead = keys::all_dead(shard_of(id));

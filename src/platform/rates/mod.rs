@@ -8,7 +8,7 @@
 //! of its login, if no account has it), of either with an address, of an account with a device, of a mail
 //! address, and of the name of a server key. No text of a client is part of a key.
 //!
-//! **Invariants.** A charge is one script on one tag. Missing tokens are counted in tokens × ms, so rounding never adds up. Time in a bucket only
+//! **Invariants.** A charge is one script on one hash tag. Missing tokens are counted in tokens × ms, so rounding never adds up. Time in a bucket only
 //! moves forward, so clock skew between servers gains nothing; after a clock that was ahead, a bucket is full at the latest when its key expires,
 //! by the clock of Redis. A charge that was resent after a broken connection may count twice.
 //!

@@ -5,7 +5,7 @@ mod activity;
 mod body;
 mod limit;
 mod linger;
-mod pace;
+mod read_rate;
 mod refuse;
 mod stream;
 mod table;

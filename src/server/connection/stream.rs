@@ -4,7 +4,7 @@ use super::ConnectionShared;
 use super::activity::Phase;
 use super::limit::TimeLimit;
 use super::linger::LingerBudget;
-use super::pace::ReadingPace;
+use super::read_rate::ReadRateLimit;
 use super::unparsable::{self, Replacement};
 use crate::app::App;
 use crate::base::metrics::RefusedResponse;
@@ -28,7 +28,7 @@ pub(super) struct TimedStream {
     headers: TimeLimit,
     /// The maximum time between the accept and the first byte.
     first_byte: Duration,
-    responses: ReadingPace,
+    read_rate: ReadRateLimit,
     /// The length of a window for responses that are no streams.
     window: Duration,
     /// The length of a window for sockets and event streams: shorter than for other responses.
@@ -49,7 +49,7 @@ impl TimedStream {
             app,
             headers: TimeLimit::new(config.header_timeout),
             first_byte: config.first_byte_timeout,
-            responses: ReadingPace::new(config.stall_timeout, config.min_read_rate),
+            read_rate: ReadRateLimit::new(config.stall_timeout, config.min_read_rate),
             window: config.stall_timeout,
             stream_window: config.live.write_timeout,
             disconnected: None,
@@ -95,12 +95,12 @@ impl TimedStream {
     /// address is disconnected.
     fn handle_write(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(written) = written {
-            self.responses.advance(*written.as_ref().unwrap_or(&0));
+            self.read_rate.advance(*written.as_ref().unwrap_or(&0));
             return Poll::Ready(written);
         }
         let is_streaming = self.shared.is_streaming.load(Ordering::Relaxed);
-        self.responses.set_window(if is_streaming { self.stream_window } else { self.window });
-        if self.responses.poll_too_slow(cx).is_ready() {
+        self.read_rate.set_window(if is_streaming { self.stream_window } else { self.window });
+        if self.read_rate.poll_too_slow(cx).is_ready() {
             self.app.metrics().count_refused_response(RefusedResponse::SlowReader);
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the response is read too slowly")));
         }
@@ -119,12 +119,12 @@ impl TimedStream {
 
     /// Records that all bytes are written.
     fn record_drained(&mut self) {
-        self.responses.end();
+        self.read_rate.end();
         self.disconnected = None;
     }
 
     /// Writes the server's own response in place of `bytes`, if these are a response that hyper itself has made, which has no body.
-    fn poll_refuse(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<usize>>> {
+    fn poll_replacement(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<usize>>> {
         if self.replacement.is_none() && !self.is_busy() {
             self.replacement = unparsable::replacement(bytes, &self.app);
             self.shared.is_last_request.fetch_or(self.replacement.is_some(), Ordering::Relaxed);
@@ -161,7 +161,7 @@ impl AsyncRead for TimedStream {
 
 impl AsyncWrite for TimedStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = match self.poll_refuse(cx, bytes) {
+        let written = match self.poll_replacement(cx, bytes) {
             Some(written) => written,
             None => Pin::new(&mut self.stream).poll_write(cx, bytes),
         };
@@ -169,8 +169,8 @@ impl AsyncWrite for TimedStream {
     }
 
     fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        let refused = if let [only] = bytes { self.poll_refuse(cx, only) } else { None };
-        let written = match refused {
+        let replaced = if let [only] = bytes { self.poll_replacement(cx, only) } else { None };
+        let written = match replaced {
             Some(written) => written,
             None => Pin::new(&mut self.stream).poll_write_vectored(cx, bytes),
         };

@@ -1,4 +1,4 @@
-//! The cost of an ad decision by the number of campaigns: processor time, round trips and Redis commands of a decision, and decisions a
+//! The cost of an ad decision by the number of campaigns: CPU time, round trips and Redis commands of a decision, and decisions a
 //! second, with 10, 1,000 and 100,000 active campaigns, and for a visitor who has reached the frequency cap of the thousand best.
 //!
 //! Every campaign has one ad for the slot; a third have no keywords, a third those of the page, a third others. A decision is the use case
@@ -144,7 +144,7 @@ async fn serve(bed: &Bed, key: &str, visitor: String, count: i64) -> Vec<Impress
     ads::serve(&bed.app, Some(Ipv4Addr::LOCALHOST.into()), ask).await.expect("a decision")
 }
 
-/// Runs decisions for visitors with this name: each is another visitor, except for the fan. Returns the processor time of one decision.
+/// Runs decisions for visitors with this name: each is another visitor, except for the fan. Returns the CPU time of one decision.
 async fn decide(bed: &Bed, key: &str, among: &str, visitor: &str) -> f64 {
     let name = |number: usize| if visitor == "fan" { "fan".to_owned() } else { format!("{visitor} {number}") };
     for number in 0..200 {

@@ -1,4 +1,4 @@
-//! The test bed: a redis-server, an application on it, users and homes in bulk, and the processor time of both processes.
+//! The test bed: a redis-server, an application on it, users and homes in bulk, and the CPU time of both processes.
 
 use redis::{Cmd, FromRedisValue};
 use rustix::time::{ClockId, clock_gettime};
@@ -31,7 +31,7 @@ pub(crate) struct Bed {
     folder: TempDir,
 }
 
-/// Processor time in microseconds.
+/// CPU time in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cpu {
     /// Of this process, which is the application.
@@ -181,13 +181,13 @@ impl Drop for Bed {
     }
 }
 
-/// Returns the processor time of this process, in microseconds.
+/// Returns the CPU time of this process, in microseconds.
 pub(crate) fn of_this_process() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 * 1e6 + time.tv_nsec as f64 / 1e3
 }
 
-/// Returns the processor time of all threads of a process, in microseconds.
+/// Returns the CPU time of all threads of a process, in microseconds.
 pub(crate) fn of_threads(process: u32) -> f64 {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("it runs");
     let used = threads.filter_map(|thread| {

@@ -79,7 +79,7 @@ impl World {
     }
 }
 
-/// Runs `publish` for each event, with subscriptions and without any, and returns the processor time of an event for each account, in microseconds.
+/// Runs `publish` for each event, with subscriptions and without any, and returns the CPU time of an event for each account, in microseconds.
 async fn cost(world: &World, document: &str, operation: &str, kind: &'static str, publish: impl AsyncFn(usize)) -> f64 {
     let schema = schema::instance();
     let run = async |count: Option<&AtomicUsize>| {

@@ -1,4 +1,4 @@
-//! The cost of each main feature of Waxwing: processor time, round trips, commands, bytes and allocations of a request; over a socket also
+//! The cost of each main feature of Waxwing: CPU time, round trips, commands, bytes and allocations of a request; over a socket also
 //! requests a second and latency; the growth of these costs; and instructions of a request, which are the same on a busy machine.
 //!
 //! `cargo bench --bench pages` runs all parts but the instructions and prints the results; `-- inside`, `-- jwt`, `-- socket`, `-- growth`, `-- privacy`,

@@ -8,7 +8,7 @@ use waxwing::app::App;
 /// The average cost of a request.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Cost {
-    /// Processor time in microseconds: of this process, and of its Redis.
+    /// CPU time in microseconds: of this process, and of its Redis.
     pub(crate) own: f64,
     pub(crate) redis: f64,
     pub(crate) trips: f64,
@@ -28,7 +28,7 @@ impl Cost {
         self.own + self.redis
     }
 
-    /// The measurement of median processor time.
+    /// The measurement of median CPU time.
     pub(crate) fn median(mut all: Vec<Self>) -> Self {
         all.sort_by(|a, b| a.cpu().total_cmp(&b.cpu()));
         all[all.len() / 2]

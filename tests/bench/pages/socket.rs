@@ -30,7 +30,7 @@ const IDLE: Duration = Duration::from_secs(1);
 #[derive(Serialize)]
 pub(crate) struct Row {
     pub(crate) name: &'static str,
-    /// Processor time of a request at full load, in microseconds.
+    /// CPU time of a request at full load, in microseconds.
     pub(crate) server: f64,
     pub(crate) redis: f64,
     pub(crate) rate: f64,

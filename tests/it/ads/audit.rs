@@ -153,7 +153,10 @@ const CASES: &[(&[&str], &[&str])] = &[
     (&["ZADD $part 9e15 $old"], &["$part: there is no campaign $old"]),
     (
         &["DEL listed:{$c}"],
-        &["$offers: campaign $c is in it but has no record of it", "$squares: campaign $c is in it but has no record of it"],
+        &[
+            "$offers: contains campaign $c, which has no record of the listing",
+            "$squares: contains campaign $c, which has no record of the listing",
+        ],
     ),
     (&["ZADD listed:{$c} 1 nowhere"], &["campaign:{$c}: listed:{$c}: has a member that is not a listing"]),
     (&["ZADD offers:{banner} 7 x"], &["offers:{banner}: has a member that is not a campaign"]),

@@ -33,7 +33,7 @@ pub(super) const OF_THE_PROCESS: &[Case] = &[
 pub(super) const OF_IDEMPOTENCY: &[Case] = &[
     (&["PERSIST idempotency:{$ada}"], &["idempotency:{$ada}: has no time to live"]),
     (&["PERSIST idempotent:{$ada}"], &["idempotent:{$ada}: has no time to live"]),
-    (&["HSET idempotency:{$ada} $record broken"], &["idempotency:{$ada}: $record in it has no valid fingerprint and id"]),
+    (&["HSET idempotency:{$ada} $record broken"], &["idempotency:{$ada}: $record has no valid fingerprint and id"]),
     (
         &["HSET|idempotency:{$ada}|in the clear|$record 5", "ZADD|idempotent:{$ada}|5|in the clear"],
         &["idempotency:{$ada}: contains an invalid digest"],

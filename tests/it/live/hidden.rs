@@ -11,7 +11,7 @@ async fn change(actor: &Actor, field: &str, other: &Actor, duration: &str) {
 /// Waits until a server with subscriptions of a viewer knows this number of hidden authors.
 async fn wait_for_hidden(app: &TestServer, viewer: &Actor, count: usize) {
     let (hub, began) = (app.app.extension::<Hub>(), std::time::Instant::now());
-    while hub.hidden_from(viewer.user_id().0) != Some(count) {
+    while hub.hidden_author_count(viewer.user_id().0) != Some(count) {
         assert!(began.elapsed() < Duration::from_secs(5), "the change is not noticed");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

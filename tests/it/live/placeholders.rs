@@ -14,7 +14,7 @@ const SHARED: &str = "subscription($id: ID!) { commentEvents(statusId: $id) { __
     ... on CommentAdded { comment { message isHidden author { login } } }
     ... on CommentEdited { comment { message isHidden } }
     ... on CommentVoted { comment { message score isHidden } } } }";
-/// Depends on the viewer.
+/// Selects also `viewerVote`, which depends on the viewer.
 const OWN: &str = "subscription($id: ID!) { commentEvents(statusId: $id) { __typename
     ... on CommentAdded { comment { message isHidden author { login } viewerVote } }
     ... on CommentEdited { comment { message isHidden viewerVote } }

@@ -31,8 +31,13 @@ impl WithOperationName for Request {
     }
 }
 
-/// Returns how often accounts and statuses were read while the subscribers received a post.
-async fn count_reads(app: &TestApp, author: &Actor, message: &str, subscriptions: &mut [LiveSubscription]) -> (u64, Vec<Value>) {
+/// Posts a message. Returns the number of HGETALL calls until every subscriber has its event and no background task is left, and the responses.
+async fn post_and_count_reads(
+    app: &TestApp,
+    author: &Actor,
+    message: &str,
+    subscriptions: &mut [LiveSubscription],
+) -> (u64, Vec<Value>) {
     app.drain().await;
     app.redis.reset_calls();
     author.post(message).await;
@@ -51,7 +56,7 @@ async fn an_event_is_rendered_once_for_all_subscribers_with_the_same_selection()
     let app = TestApp::without_client_cache(Config::default()).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     let mut one = vec![subscribe(&app, None, LIVE, "alone").await];
-    let (alone, _) = count_reads(&app, &ada, "I am alone", &mut one).await;
+    let (alone, _) = post_and_count_reads(&app, &ada, "I am alone", &mut one).await;
     let mut subscriptions = Vec::new();
     for at in 0..20 {
         // The viewer is irrelevant here, since no selected field depends on the viewer.
@@ -59,7 +64,7 @@ async fn an_event_is_rendered_once_for_all_subscribers_with_the_same_selection()
         subscriptions.push(subscribe(&app, actor, LIVE, &format!("word{at}")).await);
     }
     let message: Vec<String> = (0..20).map(|at| format!("word{at}")).collect();
-    let (many, responses) = count_reads(&app, &ada, &message.join(" "), &mut subscriptions).await;
+    let (many, responses) = post_and_count_reads(&app, &ada, &message.join(" "), &mut subscriptions).await;
     assert_eq!(many, alone, "twenty subscribers cost as many reads as one");
     assert!(responses.iter().all(|response| *response == responses[0]), "{responses:?}");
     assert_eq!(responses[0]["data"]["statusEvents"]["status"]["message"], message.join(" "));
@@ -80,7 +85,7 @@ async fn other_selections_and_viewers_are_rendered_separately() {
         subscribe(&app, Some(&bob), own, "tea").await,
         subscribe(&app, Some(&ada), own, "tea").await,
     ];
-    let (_, responses) = count_reads(&app, &ada, "tea", &mut subscriptions).await;
+    let (_, responses) = post_and_count_reads(&app, &ada, "tea", &mut subscriptions).await;
     let follows = |response: &Value| response["data"]["statusEvents"]["status"]["author"]["viewerIsFollowing"].clone();
     assert_eq!(responses.iter().map(follows).collect::<Vec<_>>(), [json!(false), json!(true), json!(false)]);
     let with = |with: bool| json!({ "filter": { "track": ["cake"] }, "with": with });
@@ -89,7 +94,7 @@ async fn other_selections_and_viewers_are_rendered_separately() {
         let request = Request::new(chosen).variables(Variables::from_json(variables));
         subscriptions.push(LiveSubscription::start(&app, context(&app, None).await, request).until_listening().await);
     }
-    let (_, responses) = count_reads(&app, &ada, "cake", &mut subscriptions).await;
+    let (_, responses) = post_and_count_reads(&app, &ada, "cake", &mut subscriptions).await;
     let counts = responses.iter().map(|response| response["data"]["statusEvents"]["status"]["likeCount"].clone());
     assert_eq!(counts.collect::<Vec<_>>(), [json!(0), Value::Null]);
 }
@@ -101,13 +106,13 @@ async fn shared_results_do_not_depend_on_the_viewer() {
     let [ada, bob] = app.users(["ada", "bob"]).await;
     bob.follow(&ada).await;
     // An alias makes a different document, which is rendered separately for each subscriber.
-    let alone = |at: usize| SAME.replace("statusEvents(filter", &format!("it{at}: statusEvents(filter"));
-    let with_own = |at: usize| alone(at).replace("likeCount", "likeCount viewerHasLiked");
+    let aliased_document = |at: usize| SAME.replace("statusEvents(filter", &format!("it{at}: statusEvents(filter"));
+    let with_own = |at: usize| aliased_document(at).replace("likeCount", "likeCount viewerHasLiked");
     let mut subscriptions = Vec::new();
     for (at, actor) in [None, Some(&ada), Some(&bob)].into_iter().enumerate() {
         subscriptions.push(subscribe(&app, actor, &with_own(at), "tea").await);
     }
-    let (_, responses) = count_reads(&app, &ada, "tea", &mut subscriptions).await;
+    let (_, responses) = post_and_count_reads(&app, &ada, "tea", &mut subscriptions).await;
     let of = |at: usize| {
         let mut event = responses[at]["data"][format!("it{at}")].clone();
         event["status"].as_object_mut().expect("a status").remove("viewerHasLiked");
@@ -120,8 +125,8 @@ async fn shared_results_do_not_depend_on_the_viewer() {
         subscriptions.push(subscribe(&app, actor, SAME, "cake").await);
     }
     let mut one = vec![subscribe(&app, None, SAME, "bread").await];
-    let (alone, _) = count_reads(&app, &ada, "bread", &mut one).await;
-    let (many, _) = count_reads(&app, &ada, "cake", &mut subscriptions).await;
+    let (alone, _) = post_and_count_reads(&app, &ada, "bread", &mut one).await;
+    let (many, _) = post_and_count_reads(&app, &ada, "cake", &mut subscriptions).await;
     assert_eq!(many, alone);
 }
 
@@ -139,7 +144,7 @@ async fn details_of_an_author_are_rendered_for_each_viewer() {
     for actor in [None, Some(&ada), Some(&bob), Some(&friend)] {
         subscriptions.push(subscribe(&app, actor, document, "tea").await);
     }
-    let (_, responses) = count_reads(&app, &ada, "tea", &mut subscriptions).await;
+    let (_, responses) = post_and_count_reads(&app, &ada, "tea", &mut subscriptions).await;
     let detail = |response: &Value| {
         let author = &response["data"]["statusEvents"]["status"]["author"];
         assert!(author["lastPostedAt"].is_string(), "{response}");
@@ -154,7 +159,7 @@ async fn a_renderer_is_dropped_with_its_last_subscriber() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let mut subscriptions = vec![subscribe(&app, None, LIVE, "tea").await, subscribe(&app, Some(&ada), SAME, "tea").await];
-    count_reads(&app, &ada, "tea", &mut subscriptions).await;
+    post_and_count_reads(&app, &ada, "tea", &mut subscriptions).await;
     assert_eq!(waxwing::schema::renderers(&app.app), 2);
     drop(subscriptions);
     for _ in 0..2_000 {

@@ -134,7 +134,7 @@ impl TestServer {
     }
 }
 
-/// The memory of password hashes in most tests, in KiB: with that of the default, a sixth of a simple test's processor time is hashing.
+/// The memory of password hashes in most tests, in KiB: with that of the default, a sixth of a simple test's CPU time is hashing.
 pub const PASSWORD_MEMORY: u32 = 64;
 
 /// Sets one budget share per campaign, also on a cluster, unless the test sets another number: tests read the share. Makes password hashes cheap.

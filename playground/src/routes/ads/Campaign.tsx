@@ -53,7 +53,7 @@ export function Campaign({ id, focus }: { id: string; focus: (heading: HTMLEleme
           </strong>{' '}
           <span role="status">{stateText(campaign)}</span>
         </p>
-        {campaign.isSuspended && <p className="notice">Your advertiser’s account is suspended: none of your ads is served.</p>}
+        {campaign.isSuspended && <p className="notice">Your advertiser account is suspended. None of your ads is served.</p>}
         <CampaignActions campaign={campaign} updatedAt={updatedAt} onCompleted={refresh} onError={setError} onRefresh={refresh} title={title}>
           <button type="button" ref={changeButton} aria-expanded={isChanging} onClick={() => setIsChanging(!isChanging)}>
             Change

@@ -27,7 +27,7 @@ export function Websites({ onTry }: { onTry: (key: string) => void }) {
           <Register onRegistered={onTry} />
         </>
       ) : (
-        <p className="hint">Log in to see and register websites. With a key that you have, you can try a slot.</p>
+        <p className="hint">Log in to see and register websites. If you have the key of a website, you can try a slot without logging in.</p>
       )}
     </section>
   );
@@ -35,20 +35,20 @@ export function Websites({ onTry }: { onTry: (key: string) => void }) {
 
 function Website({ website: { name, origin, key, isSuspended }, onTry }: { website: AdsWebsiteFragment; onTry: (key: string) => void }) {
   const field = useRef<HTMLInputElement>(null);
-  const [copied, setCopied] = useState('Copy the key');
+  const [copyLabel, setCopyLabel] = useState('Copy the key');
   // Without HTTPS there is no clipboard API: the key is selected, to be copied by hand.
   const copy = async () => {
     const isCopied = await navigator.clipboard?.writeText(key).then(
       () => true,
       () => false,
     );
-    setCopied(isCopied ? 'Copied' : 'Copy it from the field');
+    setCopyLabel(isCopied ? 'Copied' : 'Copy it from the field');
     if (!isCopied) field.current?.focus();
   };
   return (
     <li className="website">
       <strong dir="auto">{name}</strong> <span className="origin">{origin}</span>
-      {isSuspended && <p className="notice">Your publisher’s account is suspended: it is served no ads.</p>}
+      {isSuspended && <p className="notice">Your publisher account is suspended. Your websites get no ads.</p>}
       <label>
         Key <input ref={field} className="key" readOnly spellCheck={false} value={key} onFocus={({ target }) => target.select()} />
       </label>
@@ -57,7 +57,7 @@ function Website({ website: { name, origin, key, isSuspended }, onTry }: { websi
           Try a slot
         </button>
         <button type="button" className="quiet" onClick={() => void copy()}>
-          {copied}
+          {copyLabel}
         </button>
       </div>
     </li>
@@ -66,16 +66,16 @@ function Website({ website: { name, origin, key, isSuspended }, onTry }: { websi
 
 function Register({ onRegistered }: { onRegistered: (key: string) => void }) {
   const [, register] = useMutation(AdsRegisterWebsiteDocument);
-  const registered = useRef('');
+  const registeredKey = useRef('');
   const act = async (fields: FormData, idempotencyKey: string) => {
     const input = { name: String(fields.get('name')), origin: String(fields.get('origin')), idempotencyKey };
     const { data, error } = await register({ input });
-    registered.current = data?.registerWebsite?.website?.key ?? '';
+    registeredKey.current = data?.registerWebsite?.website?.key ?? '';
     return errorMessagesOf(error, data?.registerWebsite);
   };
   const done = (form: HTMLFormElement) => {
     form.reset();
-    onRegistered(registered.current);
+    onRegistered(registeredKey.current);
   };
   const button = (busy: boolean) => (
     <button className="primary" aria-disabled={busy}>

@@ -5,9 +5,9 @@ import { ConnectionLine } from '../../ui/ConnectionLine.tsx';
 import { Loading } from '../../ui/Loading.tsx';
 import { ChatList } from './ChatList.tsx';
 import { ChatSettings } from './ChatSettings.tsx';
+import { ChatView } from './ChatView.tsx';
 import { LISTS, type ListName } from './lists.ts';
 import { NewChat } from './NewChat.tsx';
-import { Thread } from './Thread.tsx';
 import { ChatsContext, useChats, type Chats as ChatsState } from './useChats.ts';
 import { OutboxContext, useOutbox } from './useOutbox.ts';
 
@@ -24,7 +24,7 @@ export function Chats({ chatId }: { chatId: string | null }) {
     <ChatsContext value={chats}>
       <OutboxContext value={outbox}>
         <Side chats={chats} chatId={chatId} />
-        {chatId && chats.hasBegun && <Thread key={chatId} chatId={chatId} drafts={drafts.current} />}
+        {chatId && chats.hasBegun && <ChatView key={chatId} chatId={chatId} drafts={drafts.current} />}
         {chatId && !chats.hasBegun && <Loading />}
         {!chatId && <p className="empty choose">Choose a chat, or begin one with New chat.</p>}
       </OutboxContext>

@@ -5,8 +5,8 @@ import { WritingBox } from '../../ui/WritingBox.tsx';
 import { contentOf, nameOf } from './texts.ts';
 import type { ChatCard, ChatRow } from './lists.ts';
 import { lastOf } from './rows.ts';
+import type { ChatRowsState } from './useChatRows.ts';
 import { useTexts } from './useOutbox.ts';
-import type { ThreadState } from './useThread.ts';
 import { useSendTyping } from './useTyping.ts';
 
 export const MAX_LENGTH = 2_000;
@@ -14,13 +14,13 @@ const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 interface Props {
   chat: ChatCard;
-  thread: ThreadState;
+  rowsState: ChatRowsState;
   drafts: Map<string, string>;
   replyTo: ChatRow | null;
   onReplyTo: (row: ChatRow | null) => void;
 }
 
-export function Composer({ chat, thread, drafts, replyTo, onReplyTo }: Props) {
+export function Composer({ chat, rowsState, drafts, replyTo, onReplyTo }: Props) {
   const outbox = useTexts();
   const sendTyping = useSendTyping(chat.id);
   const box = useRef<HTMLDivElement>(null);
@@ -37,9 +37,9 @@ export function Composer({ chat, thread, drafts, replyTo, onReplyTo }: Props) {
     const length = [...CHARACTERS.segment(text.trim().normalize('NFC'))].length;
     if (length === 0) return [{ message: 'Write a message first.', path: [] }];
     if (length > MAX_LENGTH) return [{ message: 'The message is too long: at most 2,000 characters.', path: [] }];
-    outbox.send(chat.id, text, replyTo, Math.max(chat.newestSequence, lastOf(thread)));
+    outbox.send(chat.id, text, replyTo, Math.max(chat.newestSequence, lastOf(rowsState)));
     onReplyTo(null);
-    thread.readEnd();
+    rowsState.readEnd();
     return [];
   };
   return (

@@ -26,9 +26,9 @@ export class Place {
     else if (this.#row?.isConnected) box.scrollTop += topOf(this.#row) - topOf(box) - this.#top;
   }
 
-  goTo(box: HTMLElement, goal: 'line' | 'end' | number): void {
-    if (typeof goal === 'number') return this.#show(box, goal);
-    const line = goal === 'line' ? box.querySelector('[data-line]') : null;
+  goTo(box: HTMLElement, target: 'line' | 'end' | number): void {
+    if (typeof target === 'number') return this.#show(box, target);
+    const line = target === 'line' ? box.querySelector('[data-line]') : null;
     box.scrollTop = line ? box.scrollTop + topOf(line) - topOf(box) - LINE_PX : box.scrollHeight;
   }
 
@@ -38,7 +38,7 @@ export class Place {
     row?.focus({ preventScroll: true });
   }
 
-  // The number of the last row that is visible.
+  // The sequence of the last row that is visible.
   lastVisible(box: HTMLElement): number | null {
     const bottom = box.getBoundingClientRect().bottom;
     const rows = [...box.querySelectorAll<HTMLElement>(ROW)];

@@ -136,7 +136,7 @@ export function useChats() {
       void refreshUnreadChats();
     },
     // A read of one chat has returned its card, which moves it to no other list.
-    learn: (card: ChatCard) => change((state) => withCard(state, card)),
+    updateCard: (card: ChatCard) => change((state) => withCard(state, card)),
     keepCounts(counts: ChatCountsFragment) {
       change((state) => withCounts(state, counts));
       // After a mutation of the viewer the number is exact.

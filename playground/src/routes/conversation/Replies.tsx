@@ -1,4 +1,4 @@
-// A list of replies. Each opens the replies to it below itself; from a certain depth a link leads to its own page.
+// A list of replies. Each reply can show its own replies below it. At the maximum level, a link to the reply's own page is shown instead.
 import { useState } from 'react';
 import { Link } from 'react-router';
 import type { ReplySort } from '../../api/schema.generated.ts';
@@ -10,13 +10,13 @@ import { EntryCard } from './EntryCard.tsx';
 import { countsAfter, type ConversationEntry } from './entries.ts';
 import { useReplies, type RepliesState } from './useReplies.ts';
 
-const DEEPEST = 4;
+const MAX_LEVEL = 4;
 
 interface Props {
   label: string;
   replies: RepliesState;
   sort: ReplySort;
-  // How deep the list is within the lists of this page.
+  // Nesting level of this list on the page, from 1.
   level?: number;
 }
 
@@ -62,7 +62,7 @@ function Reply({ entry, sort, level, onChange, onDelete }: ReplyProps) {
   const [isOpen, setIsOpen] = useState(false);
   const changeCount = (by: number) => status && onChange({ id: status.id, replyCount: replyCount + by });
   const replies = useReplies(isOpen ? { id, statusId: status?.id ?? null, depth } : null, sort, () => changeCount(-1));
-  const isDeepest = level === DEEPEST;
+  const isMaxLevel = level === MAX_LEVEL;
   const text = countText(replyCount, 'reply', 'replies');
   return (
     <>
@@ -73,17 +73,17 @@ function Reply({ entry, sort, level, onChange, onDelete }: ReplyProps) {
         onReply={(reply) => {
           countsAfter(reply).forEach(onChange);
           if (isOpen) replies.add(reply);
-          if (!isDeepest) setIsOpen(true);
+          if (!isMaxLevel) setIsOpen(true);
         }}
       />
-      {replyCount > 0 && isDeepest && status && (
+      {replyCount > 0 && isMaxLevel && status && (
         <Link className="deeper" to={`/conversation/${status.id}`}>
           Continue with {text}
         </Link>
       )}
-      {(replyCount > 0 || !status) && !(isDeepest && status) && (
+      {(replyCount > 0 || !status) && !(isMaxLevel && status) && (
         <button type="button" className="deeper quiet" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-          {isOpen ? 'Hide' : 'Show'} {replyCount > 0 ? text : 'what is below'}
+          {isOpen ? 'Hide' : 'Show'} {replyCount > 0 ? text : 'replies'}
         </button>
       )}
       {isOpen && <Replies label={`Replies to ${status ? `@${status.author.login}` : 'a status that is not available'}`} replies={replies} sort={sort} level={level + 1} />}

@@ -13,7 +13,7 @@ export function Component() {
     <main className="columns single">
       <h1>Outbox</h1>
       <p>
-        In development, without a mail server, messages are files. These are the newest 20.{' '}
+        In development, without a mail server, emails are files. These are the newest 20.{' '}
         <button type="button" className="quiet" aria-disabled={busy} onClick={refresh}>
           Refresh
         </button>

@@ -21,7 +21,7 @@ pub(super) struct RepairOptions {
     /// Repair the findings, and check again. Servers may run meanwhile.
     #[arg(long, conflicts_with = "account")]
     pub(super) repair: bool,
-    /// With --repair: only print the first repairs, without changes.
+    /// With --repair: change nothing; print the findings and the repairs of the first round.
     #[arg(long, requires = "repair")]
     dry_run: bool,
     /// With --repair: print every finding and every repair.

@@ -47,7 +47,7 @@ impl OwnedItem {
     }
 }
 
-/// Adds a campaign or a website to its owner's list, up to a maximum. One script on the owner's tag.
+/// Adds a campaign or a website to its owner's list, up to a maximum. One script on the owner's hash tag.
 pub(in crate::domains::ads) async fn add_owned(
     db: &Db,
     owner: UserId,
@@ -117,7 +117,7 @@ pub(in crate::domains::ads) struct Suspension {
     pub publisher: bool,
 }
 
-/// Returns whether an account exists, and its suspensions. One pipeline on its tag.
+/// Returns whether an account exists, and its suspensions. One pipeline on its hash tag.
 pub(in crate::domains::ads) async fn suspension(db: &Db, user: UserId) -> Result<Suspension, Error> {
     let fields = cmd("HMGET").arg(keys::suspensions(user)).arg(&["advertiser", "publisher"]).take();
     let mut replies = db.read_many(vec![cmd("EXISTS").arg(user_key(user)).take(), fields]).await?.into_iter();

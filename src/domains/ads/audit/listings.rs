@@ -45,7 +45,7 @@ async fn check_offers(reader: &AuditReader, key: &str, listing: &Listing, found:
             .await?;
         for id in campaigns.iter().filter(|id| recorded.read::<Option<f64>>(*id).flatten().is_none()) {
             let remedy = Remedy::RemoveFromListing { key: key.to_owned(), member: to_member(*id).to_vec(), campaign: *id };
-            found.add_repairable(key, format!("campaign {} is in it but has no record of it", id.0), [remedy]);
+            found.add_repairable(key, format!("contains campaign {}, which has no record of the listing", id.0), [remedy]);
         }
         if members.len() < PAGE {
             break;

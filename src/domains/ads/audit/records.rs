@@ -141,7 +141,7 @@ async fn check_list(reader: &AuditReader, window: &SetWindow<(UserId, bool)>, fo
     let owners = reader.query(window.rows.iter().map(|row| row.member), |id| cmd("HGET").arg(key(id)).arg("uid").take()).await?;
     for row in &window.rows {
         if row.member != row.position {
-            let problem = format!("{} is not at its own position", row.member);
+            let problem = format!("the score of {} is not its id", row.member);
             found.add_repairable(&window.key, problem, correct_score(window.set, &window.key, row.member));
         }
         match owners.read::<Option<u64>>(&row.member).flatten() {

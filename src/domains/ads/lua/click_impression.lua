@@ -4,7 +4,7 @@
 -- ARGV 1 now, ms  2 the day  3 the impression  4 the ad
 --      5 hold: charge its hold | mark: it costs nothing more | take: charge free money | the reason why the click is invalid
 --      6 the amount held or charged  7 nonce of the click, the same in a retry  8 time to live of the result, ms
---      9 time to live of the set of clicked impressions, ms  10 time to live of a day, ms  11… the days
+--      9 time to live of the set of clicked impressions, ms  10 time to live of a day's keys, ms  11… the days
 -- Returns 1 counted | 0 invalid | 2 invalid, because no money is left for it | -1 no such campaign
 if redis.call('HEXISTS', KEYS[1], 'v') == 0 then return -1 end
 if redis.call('GET', KEYS[4]) == 'click ' .. ARGV[7] then return 1 end

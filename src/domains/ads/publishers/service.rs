@@ -64,7 +64,7 @@ pub async fn settle_website(app: &App, owner: UserId, id: WebsiteId) -> Result<b
     loop {
         let exists = get(app, id).await?.is_some();
         if written == Some(exists) {
-            return Ok(exists && sync_suspension(app, owner, id).await?);
+            return Ok(exists && reconcile_suspension(app, owner, id).await?);
         }
         if !exists {
             accounts::store::remove_owned(app.db(), owner, OwnedItem::Website(id)).await?;
@@ -84,7 +84,7 @@ async fn get(app: &App, id: WebsiteId) -> Result<Option<Website>, Error> {
 }
 
 /// Copies the owner's suspension to a website; `false` if the website does not exist. Two reads; if the copy differs, one script and two more reads.
-pub(in crate::domains::ads) async fn sync_suspension(app: &App, owner: UserId, id: WebsiteId) -> Result<bool, Error> {
+pub(in crate::domains::ads) async fn reconcile_suspension(app: &App, owner: UserId, id: WebsiteId) -> Result<bool, Error> {
     loop {
         let off = accounts::store::suspension(app.db(), owner).await?.publisher;
         match get(app, id).await? {

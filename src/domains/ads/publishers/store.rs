@@ -12,7 +12,7 @@ static WRITE_WEBSITE: Script = Script::new(include_str!("../lua/write_website.lu
 static RENEW_SERVER_KEY: Script = Script::allow_oom(include_str!("../lua/renew_server_key.lua"));
 static MARK_WEBSITE: Script = Script::allow_oom(include_str!("../lua/mark_website.lua"));
 
-/// Writes the definition of a website, unless it exists. The definition is the source of truth. One script on its tag.
+/// Writes the definition of a website, unless it exists. The definition is the source of truth. One script on its hash tag.
 pub(in crate::domains::ads) async fn write_website(
     db: &Db,
     owner: UserId,

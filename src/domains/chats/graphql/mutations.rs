@@ -161,7 +161,8 @@ payload! {
 
 payload! {
     {
-        /// The message. Null if there are user errors, or if the result is repeated and the viewer can no longer read the message.
+        /// The message after the change. Null if there are user errors, and if the viewer can no longer read the message, such as in a repeated result of
+        /// `sendMessage`.
         chat_message: ChatMessageObject,
     }
     /// Result of `sendMessage`.

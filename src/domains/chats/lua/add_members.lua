@@ -28,8 +28,8 @@ if #new > 0 then
     local number = append(chat, base, id, 'J', me.uid, uid)
     chat.joined = chat.joined + 1
     save({
-      uid = uid, role = 'M', order = chat.joined, first = chat.history == 'all' and 1 or number, joined = id, state = state, texts = 0, wrote = 0,
-      cleared = 0, placed = id, by = state == 'R' and me.uid or '0',
+      uid = uid, role = 'M', join_order = chat.joined, first_readable = chat.history == 'all' and 1 or number, joined_id = id, state = state,
+      texts_before_acceptance = 0, newest_text = 0, cleared_activity = 0, placed_id = id, requested_by = state == 'R' and me.uid or '0',
     })
     redis.call('ZADD', KEYS[3], int(number), uid)
     redis.call('ZADD', KEYS[4], int(number), uid)

@@ -7,7 +7,7 @@ local chat = fetch()
 local me = chat and member(ARGV[3])
 if not is_shown(me) then return { 'none' } end
 local number = tonumber(ARGV[2])
-if number < math.max(me.first, chat.oldest) or number > chat.newest then return { 'none' } end
+if number < math.max(me.first_readable, chat.oldest) or number > chat.newest then return { 'none' } end
 local row = redis.call('HGET', KEYS[ROWS], ARGV[2])
 local letter = row and string.sub(row, 1, 1)
 if not row or letter == 'D' then return { 'none' } end

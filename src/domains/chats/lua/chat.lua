@@ -3,12 +3,13 @@
 --   8 chat_writers:{c}  9 chat_seen_times:{c}  10 chat_left:{c}  11… chat_rows:{c}: buckets of 128 rows, from the script's first bucket on
 -- ARGV 1 the most rows that can be read  2 now, ms; then those of the script, which does not see these two
 -- Returns nothing by itself
--- A membership is stored as `role order first joined state texts wrote cleared placed by`. A row is stored as its letter, its sender (0 if the account was
--- deleted) and its time in ms, and: T, a text: the row that it replies to, when it was edited, reactions, text; D, a deleted text: nothing; J, L and X, who
--- joined, left or was removed; R, whose role it is, role; N, the new name. `recent` has the id and the author (0 for all but texts) of the newest row, the
--- same of the newest row by somebody else, number and author of the newest text and of the newest text by somebody else, and the id of the newest row that
--- is no text. `MOST_DELIVERED` is the most members of a chat that stores their delivery positions. `SPAN` is the time in ms for which
--- chat_seen_times has one entry, and `SPANS` the most entries: more than a year.
+-- A membership is stored as `role join_order first_readable joined_id state texts_before_acceptance newest_text cleared_activity placed_id requested_by`, as
+-- `Member` in `model/member.rs`. States: A active, R request, D declined, N unstarted. Only chats in A or R are shown. A row is stored as its letter, its
+-- sender (0 if the account was deleted) and its time in ms, and: T, a text: the row that it replies to, when it was edited, reactions, text; D, a deleted
+-- text: nothing; J, L and X, who joined, left or was removed; R, whose role it is, role; N, the new name. `recent` has the id and the author (0 for all but
+-- texts) of the newest row, the same of the newest row by somebody else, number and author of the newest text and of the newest text by somebody else, and
+-- the id of the newest row that is no text. `MOST_DELIVERED` is the most members of a chat that stores their delivery positions. `SPAN` is the time in ms for
+-- which chat_seen_times has one entry, and `SPANS` the most entries: more than a year.
 local ROWS_PER_BUCKET, ROWS, MOST_DELIVERED, SPAN, SPANS = 128, 11, 50, 3300000, 9600
 local KEPT, NOW = tonumber(table.remove(ARGV, 1)), tonumber(table.remove(ARGV, 1))
 
@@ -36,10 +37,12 @@ end
 
 local function parse(uid, record)
   local m = { uid = uid, record = record }
-  local texts, wrote, order, first, cleared
-  m.role, order, first, m.joined, m.state, texts, wrote, cleared, m.placed, m.by =
+  local join_order, first_readable, texts_before_acceptance, newest_text, cleared_activity
+  m.role, join_order, first_readable, m.joined_id, m.state, texts_before_acceptance, newest_text, cleared_activity, m.placed_id, m.requested_by =
     string.match(record, '^(%u) (%d+) (%d+) (%d+) (%u) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  m.order, m.first, m.texts, m.wrote, m.cleared = tonumber(order), tonumber(first), tonumber(texts), tonumber(wrote), tonumber(cleared)
+  m.join_order, m.first_readable = tonumber(join_order), tonumber(first_readable)
+  m.texts_before_acceptance, m.newest_text = tonumber(texts_before_acceptance), tonumber(newest_text)
+  m.cleared_activity = tonumber(cleared_activity)
   return m
 end
 
@@ -49,7 +52,10 @@ local function member(uid)
 end
 
 local function save(m)
-  local record = table.concat({ m.role, int(m.order), int(m.first), m.joined, m.state, int(m.texts), int(m.wrote), int(m.cleared), m.placed, m.by }, ' ')
+  local record = table.concat({
+    m.role, int(m.join_order), int(m.first_readable), m.joined_id, m.state, int(m.texts_before_acceptance), int(m.newest_text),
+    int(m.cleared_activity), m.placed_id, m.requested_by,
+  }, ' ')
   redis.call('HSET', KEYS[2], m.uid, record)
 end
 
@@ -65,8 +71,9 @@ local function fits(chat, base, count)
   return first >= base and last - base <= #KEYS - ROWS
 end
 
--- Appends a row; `id` is unique and is the activity, which rises also if the clock of a server is slow: above the ids of the chat and of its rows,
--- and above the activities at which its two members have deleted their history (`floor`). The caller has checked `fits`.
+-- Appends a row and returns its number. `id` becomes the activity of the chat. If `id` is not above the latest activity, the chat's id and `floor` (the
+-- activity at which a member of a direct chat last deleted the history), the activity is the maximum of these plus 1: it rises even if a server's clock is
+-- slow. The caller has checked `fits`.
 local function append(chat, base, id, letter, by, rest)
   local number = chat.newest + 1
   local above = math.max(tonumber(chat.recent[1]), tonumber(string.match(KEYS[1], '{(%d+)}')), chat.floor or 0)
@@ -93,7 +100,7 @@ local function finish(chat)
   if chat.last then redis.call('HSET', KEYS[1], 'last', chat.last) end
 end
 
--- The bit of a row in the texts.
+-- The offset of a row's bit in chat_texts.
 local function bit_of(chat, number) return int(number - chat.first_bit) end
 
 -- Updates the chat's minimum over all members: the row up to which all have seen the chat, since when, and the lowest row that any of them can read. A
@@ -110,7 +117,7 @@ local function update_shared_positions(chat, is_forced, leaver)
     if all[at] ~= leaver then
       local m = parse(all[at], all[at + 1])
       table.insert(uids, m.uid)
-      first = math.min(first, m.first)
+      first = math.min(first, m.first_readable)
       if m.state ~= 'A' then waits = true end
     end
   end
@@ -136,7 +143,7 @@ local function update_shared_positions(chat, is_forced, leaver)
   redis.call('HSET', KEYS[1], 'seen', int(seen), 'since', int(chat.since))
 end
 
--- Stores the number of a row by the id of its step.
+-- Stores the number of a row by the id of the request step that appended the row, so that a repeated step appends nothing.
 local function record_step(id, number, kept, ttl)
   redis.call('ZADD', KEYS[6], int(number), id)
   redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -kept - 1)
@@ -151,7 +158,7 @@ end
 
 -- The number of texts above a position that a member can read.
 local function texts_after(chat, m, seen)
-  local from = math.max(seen, m.first - 1, chat.oldest - 1) + 1
+  local from = math.max(seen, m.first_readable - 1, chat.oldest - 1) + 1
   if from > chat.newest then return 0 end
   -- Most members of a group have the same read position.
   chat.counts = chat.counts or {}
@@ -169,8 +176,8 @@ end
 
 -- Returns the reply of a script that has succeeded: `ok`, `number` or the newest row, and the chat snapshot: kind, version, newest row, recent, accounts of a
 -- direct chat, the number of members, or 0 if the lists of all agree with this version, the oldest row, the retention fields, the memberships whose end may
--- be unpublished; then for each account: its id, membership or '', texts after its read position, read position. (A script that was sent again after a broken
--- connection changes nothing, but the lists do not agree yet.)
+-- be unpublished; then for each account: its id, membership or '', texts after its read position, read position. (Whether the lists agree is decided by the
+-- stored versions, not by whether this script has changed anything: a script that was sent again changes nothing, but the lists may not agree yet.)
 local function snapshot(chat, uids, number)
   local found = { 'ok', number or int(chat.newest), chat.kind, int(chat.version), int(chat.newest), table.concat(chat.recent, ' '), chat.a, chat.b }
   table.insert(found, chat.version > chat.settled and int(redis.call('HLEN', KEYS[2])) or '0')

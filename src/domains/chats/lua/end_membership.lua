@@ -56,7 +56,7 @@ if target.role == 'O' then
   local all = redis.call('HGETALL', KEYS[2])
   for at = 1, #all, 2 do
     local m = parse(all[at], all[at + 1])
-    local is_before = not next or rank(m) < rank(next) or (rank(m) == rank(next) and m.order < next.order)
+    local is_before = not next or rank(m) < rank(next) or (rank(m) == rank(next) and m.join_order < next.join_order)
     if m.uid ~= target.uid and is_before then next = m end
   end
   next.role = 'O'

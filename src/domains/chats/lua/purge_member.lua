@@ -12,8 +12,8 @@ end
 local all = redis.call('HGETALL', KEYS[2])
 for at = 1, #all, 2 do
   local m = parse(all[at], all[at + 1])
-  if m.by == uid then
-    m.by = '0'
+  if m.requested_by == uid then
+    m.requested_by = '0'
     save(m)
   end
 end

@@ -12,7 +12,7 @@ if ARGV[4] ~= 'purge' then
 end
 local number = tonumber(ARGV[2])
 -- A reaction of a deleted account is removed also where nobody can read the text any more.
-local lowest = ARGV[4] == 'purge' and 0 or math.max(chat and chat.oldest or 0, me and me.first or 0)
+local lowest = ARGV[4] == 'purge' and 0 or math.max(chat and chat.oldest or 0, me and me.first_readable or 0)
 if not chat or number > chat.newest or number < lowest then return { 'none' } end
 local row = redis.call('HGET', KEYS[ROWS], ARGV[2])
 local letter = row and string.sub(row, 1, 1)

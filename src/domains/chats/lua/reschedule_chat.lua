@@ -1,4 +1,5 @@
--- reschedule_chat.lua - replaces or removes an entry of a chat in a schedule, if it is still the one that was read.
+-- reschedule_chat.lua - sets the score of a schedule entry to ARGV 3, or removes the entry if ARGV 3 is 0. Changes nothing if the score is not ARGV 2 any
+-- more.
 -- KEYS 1 chat_trims:{n}, chat_seen_since:{n} or chat_sizes:{n}
 -- ARGV 1 chat  2 the score that was read  3 the next score; 0 for none
 -- Returns 1 | 0 the entry has changed

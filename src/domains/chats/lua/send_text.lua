@@ -19,14 +19,14 @@ if not fits(chat, base, 1) then return { 'again', int(chat.newest) } end
 local peer = chat.kind == 'direct' and member(other_of(chat, me.uid))
 if peer and peer.state == 'N' and ARGV[6] == '' then return { 'undecided' } end
 local accepted = not peer or peer.state == 'A' or (peer.state == 'N' and ARGV[6] == 'A')
-if not accepted and me.texts >= tonumber(ARGV[7]) then return { 'limit' } end
+if not accepted and me.texts_before_acceptance >= tonumber(ARGV[7]) then return { 'limit' } end
 local reply = tonumber(ARGV[5])
-if reply > 0 and (reply < math.max(me.first, chat.oldest) or reply > chat.newest or redis.call('GETBIT', KEYS[5], bit_of(chat, reply)) == 0) then
+if reply > 0 and (reply < math.max(me.first_readable, chat.oldest) or reply > chat.newest or redis.call('GETBIT', KEYS[5], bit_of(chat, reply)) == 0) then
   return { 'reply' }
 end
 
 chat.sent = math.max(chat.sent, tonumber(ARGV[4]))
-if peer then chat.floor = math.max(me.cleared, peer.cleared) end
+if peer then chat.floor = math.max(me.cleared_activity, peer.cleared_activity) end
 local number = append(chat, base, ARGV[10], 'T', me.uid, ARGV[5] .. ' 0 - ' .. ARGV[11])
 redis.call('SETBIT', KEYS[5], bit_of(chat, number), 1)
 if chat.kind == 'group' then
@@ -35,11 +35,11 @@ if chat.kind == 'group' then
 end
 if peer and peer.state == 'N' then
   peer.state = ARGV[6]
-  peer.by = peer.state == 'R' and me.uid or '0'
+  peer.requested_by = peer.state == 'R' and me.uid or '0'
   save(peer)
 end
-if not accepted then me.texts = me.texts + 1 end
-me.state, me.wrote, me.by = 'A', number, '0'
+if not accepted then me.texts_before_acceptance = me.texts_before_acceptance + 1 end
+me.state, me.newest_text, me.requested_by = 'A', number, '0'
 save(me)
 raise(me.uid, number)
 update_shared_positions(chat)

@@ -109,7 +109,8 @@ impl Member {
         }
     }
 
-    /// The stored form: `role order first joined state texts wrote cleared placed by`. `lua/chat.lua` has the same.
+    /// The stored form: `role join_order first_readable joined_id state texts_before_acceptance newest_text cleared_activity placed_id requested_by`, as in
+    /// `lua/chat.lua`.
     pub(in super::super) fn record(&self) -> String {
         let Self {
             role,

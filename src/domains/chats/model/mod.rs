@@ -18,7 +18,7 @@ pub use row::{ChatRow, MessageKind};
 pub const MAX_MEMBERS: usize = 500;
 /// Maximum number of accounts that one request adds.
 pub const MAX_ADDED: usize = 250;
-/// Maximum number of chats of an account, with archived ones and requests. Checked before the commit, which is on the tag of the chat: requests that
+/// Maximum number of chats of an account, with archived ones and requests. Checked before the commit, which is on the hash tag of the chat: requests that
 /// run at once, and additions that the workers have not settled yet, may exceed it by their number. Nothing leaves a chat because of it.
 pub const MAX_CHATS: usize = 5_000;
 /// Maximum number of requests that wait for an account.

@@ -165,15 +165,15 @@ pub async fn unread_count(loaders: &Loaders, view: &ChatView) -> Result<u64, Err
         return Ok(if is_blocked { 0 } else { view.texts_above });
     }
     let from = view.seen.max(view.first_readable().saturating_sub(1)) + 1;
-    let hidden = hidden_writers(loaders, view.id).await?;
+    let hidden = hidden_senders(loaders, view.id).await?;
     let counts = loaders.author_texts.load_many(hidden.into_iter().map(|author| (view.id, author, from, view.newest))).await?;
     Ok(view.texts_above.saturating_sub(counts.into_iter().sum()))
 }
 
 /// The accounts whose texts in a group a block hides from the viewer.
-pub(super) async fn hidden_writers(loaders: &Loaders, chat: ChatId) -> Result<Vec<UserId>, Error> {
-    let writers = loaders.chat_writers.load(chat).await?;
-    let relationships = relations::relationships(loaders, &writers).await?;
-    let hidden = writers.iter().zip(relationships).filter(|(_, relationship)| policy::hides_content(*relationship));
-    Ok(hidden.map(|(writer, _)| *writer).collect())
+pub(super) async fn hidden_senders(loaders: &Loaders, chat: ChatId) -> Result<Vec<UserId>, Error> {
+    let senders = loaders.chat_writers.load(chat).await?;
+    let relationships = relations::relationships(loaders, &senders).await?;
+    let hidden = senders.iter().zip(relationships).filter(|(_, relationship)| policy::hides_content(*relationship));
+    Ok(hidden.map(|(sender, _)| *sender).collect())
 }

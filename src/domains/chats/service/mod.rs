@@ -1,6 +1,6 @@
 //! The use cases of chats.
 //!
-//! A change has one *commit*, a script on the chat's tag, which checks the rules again and returns the values from which the lists of the affected members
+//! A change has one *commit*, a script on the chat's hash tag, which checks the rules again and returns the values from which the lists of the affected members
 //! are derived. Their lists are settled before the response, those of the other members of a group in the background (`settle`).
 
 mod blocks;

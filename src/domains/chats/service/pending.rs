@@ -1,10 +1,10 @@
 //! The unread texts of all chats of the inbox.
 
 use super::super::model::{ChatKind, ChatView};
-use super::super::store::writers::AuthorRange;
+use super::super::store::writers::SenderRange;
 use super::super::store::{self, lists};
 use super::delivery::deliver;
-use super::messages::{ShownMessage, hidden_writers, show, unread_count};
+use super::messages::{ShownMessage, hidden_senders, show, unread_count};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{ChatId, ChatMessageId, UserId};
@@ -73,14 +73,14 @@ async fn unread_texts(app: &App, loaders: &Loaders, view: &ChatView, most: usize
     let mut from = view.seen.max(view.first_readable().saturating_sub(1)) + 1;
     let mut texts = Vec::new();
     let hidden = match view.kind {
-        ChatKind::Group if relations::load_kinds(loaders).await?.has_blocks() => hidden_writers(loaders, view.id).await?,
+        ChatKind::Group if relations::load_kinds(loaders).await?.has_blocks() => hidden_senders(loaders, view.id).await?,
         _ => Vec::new(),
     };
     while from <= view.newest && texts.len() <= most {
         let found = loaders.text_numbers.load((view.id, from, view.newest)).await?;
         let (numbers, end) = &*found;
         // Rows that are hidden are not loaded, however many there are.
-        let range = |author: &UserId| AuthorRange { chat: view.id, author: *author, from, to: *end };
+        let range = |sender: &UserId| SenderRange { chat: view.id, sender: *sender, from, to: *end };
         let of_hidden = store::writers::texts_of(app.db(), &hidden.iter().map(range).collect::<Vec<_>>()).await?;
         let of_hidden: HashSet<u64> = of_hidden.into_iter().collect();
         let numbers: Vec<u64> = numbers.iter().copied().filter(|number| !of_hidden.contains(number)).collect();

@@ -85,16 +85,16 @@ pub async fn reactors(
     // Reactions of members who have left stay, so there may be more than members.
     let of_emoji = all.iter().filter(|(other, ..)| other == emoji).take(model::MAX_MEMBERS);
     let rows = of_emoji.map(|(_, user, position)| Row { member: user.0, position: *position }).collect();
-    page::read_page(&Reactors { loaders, rows }, request).await
+    page::read_page(&ReactorListing { loaders, rows }, request).await
 }
 
-struct Reactors<'a> {
+struct ReactorListing<'a> {
     loaders: &'a Loaders,
     /// The newest first.
     rows: Vec<Row>,
 }
 
-impl PageSource for Reactors<'_> {
+impl PageSource for ReactorListing<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {

@@ -3,7 +3,7 @@
 use super::super::model::MemberState::Request;
 use super::super::model::{ChatKind, Member, MemberState, ROWS_PER_BUCKET};
 use super::super::store::lists::{self, ChatListUpdate, SettleResult};
-use super::super::store::writers::AuthorRange;
+use super::super::store::writers::SenderRange;
 use super::super::store::{self, ChatDb, ChatSnapshot, MemberSnapshot, NewChat, RecentRows, StepRefusal};
 use super::publish;
 use crate::app::App;
@@ -192,7 +192,7 @@ async fn load_hidden_group(app: &App, chat: ChatId, states: &ChatSnapshot) -> Re
         let (from, to) = (snapshot.seen.max(member.first_readable.max(states.oldest).saturating_sub(1)) + 1, states.newest);
         let blocked = others.iter().zip(&blocks).filter(|(_, blocks)| blocks.any());
         let accounts: HashSet<UserId> = blocked.map(|(other, _)| *other).filter(|other| writers.contains(other)).collect();
-        ranges.extend(accounts.iter().map(|author| (*user, AuthorRange { chat, author: *author, from, to })));
+        ranges.extend(accounts.iter().map(|sender| (*user, SenderRange { chat, sender: *sender, from, to })));
         hidden.by_member.insert(*user, (accounts, 0));
         let is_blocked = |(other, blocks): (&UserId, &BlockState)| member.requested_by == Some(*other) && blocks.blocks;
         if member.state == Request && others.iter().zip(&blocks).any(is_blocked) {

@@ -1,4 +1,4 @@
-//! Chats in Redis: the scripts on a chat's tag. The keys on the tags of members are in [`lists`], reads are in [`rows`] and [`writers`].
+//! Chats in Redis: the scripts on a chat's hash tag. The keys on the hash tags of members are in [`lists`], reads are in [`rows`] and [`writers`].
 
 pub(super) mod chat_db;
 pub(super) mod events;

@@ -1,4 +1,4 @@
-//! Trims chats: makes rows unreadable that retention does not keep, deletes them, and finds the chats that have any.
+//! Trims chats: makes rows unreadable that retention does not keep, deletes them, and finds the chats with such rows.
 
 use super::super::keys::{self, SCHEDULES};
 use super::super::model::{ChatRetentionState, DAYS_OF_SERVER, ROWS_PER_BUCKET, SPAN, Schedule};
@@ -23,8 +23,8 @@ fn days_word(days: Option<u64>) -> String {
     days.map_or(DAYS_OF_SERVER.to_owned(), |days| days.to_string())
 }
 
-/// Sets the number of days for which rows that all members have seen are kept; `None` for the setting of the server: the commit. Returns the chat;
-/// `None` if it has this retention already. One script.
+/// Sets the number of days for which rows that all members have seen are kept; `None` follows the server's setting. This is the commit. Returns the
+/// chat; `None` if it has this retention already. One script.
 pub(in super::super) async fn set_days(
     db: ChatDb<'_>,
     chat: ChatId,
@@ -158,7 +158,7 @@ pub(in super::super) async fn unschedule(db: &Db, chat: ChatId) -> Result<(), Er
     db.write_many_allow_oom(remove.into_iter().collect()).await.map(drop)
 }
 
-/// Replaces an entry of a schedule, or removes it for 0, if it is still the one that was read. One script.
+/// Sets the score of a schedule entry to `next`, or removes the entry if `next` is 0. Changes nothing if the score is not `due.score` any more. One script.
 pub(in super::super) async fn reschedule(db: &Db, due: DueChat, next: u64) -> Result<(), Error> {
     let call = Call::new(&RESCHEDULE_CHAT, [keys::schedule(due.schedule, due.chat)]).arg(due.chat.0).arg(due.score);
     db.call::<u64>(call.arg(next)).await.map(drop)

@@ -25,37 +25,37 @@ pub(in super::super) async fn has_written(db: &Db, chats: &[ChatId], user: UserI
     db.read_many(commands).await?.into_iter().map(decode::value::<bool>).collect()
 }
 
-/// A range of texts of an author in a group.
+/// A range of texts of a sender in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct AuthorRange {
+pub(in super::super) struct SenderRange {
     /// The group.
     pub(in super::super) chat: ChatId,
-    /// The author.
-    pub(in super::super) author: UserId,
+    /// The sender.
+    pub(in super::super) sender: UserId,
     /// The first row.
     pub(in super::super) from: u64,
     /// The last row.
     pub(in super::super) to: u64,
 }
 
-impl AuthorRange {
+impl SenderRange {
     /// The command `name` over the range's members of `chat_authors`.
     fn command(&self, name: &str) -> Cmd {
         let bytes = |number: u64| number.to_be_bytes()[1..].to_vec();
-        let bound = |row: u64| [b"[".to_vec(), bytes(self.author.0), bytes(row)].concat();
+        let bound = |row: u64| [b"[".to_vec(), bytes(self.sender.0), bytes(row)].concat();
         cmd(name).arg(keys::authors(self.chat)).arg(bound(self.from)).arg(bound(self.to)).take()
     }
 }
 
 /// How many texts authors have in ranges of rows, in the order of the ranges. One pipeline; no round trip if `ranges` is empty.
-pub(in super::super) async fn count_texts_of(db: &Db, ranges: &[AuthorRange]) -> Result<Vec<u64>, Error> {
+pub(in super::super) async fn count_texts_of(db: &Db, ranges: &[SenderRange]) -> Result<Vec<u64>, Error> {
     let commands = ranges.iter().map(|range| range.command("ZLEXCOUNT")).collect();
     db.read_many(commands).await?.into_iter().map(decode::value).collect()
 }
 
 /// The sequence numbers of the texts of authors in ranges of rows: at most as many as the ranges have rows. One pipeline; no round trip if `ranges`
 /// is empty.
-pub(in super::super) async fn texts_of(db: &Db, ranges: &[AuthorRange]) -> Result<Vec<u64>, Error> {
+pub(in super::super) async fn texts_of(db: &Db, ranges: &[SenderRange]) -> Result<Vec<u64>, Error> {
     let commands = ranges.iter().map(|range| range.command("ZRANGE").arg("BYLEX").take()).collect();
     let mut numbers = Vec::new();
     for reply in db.read_many(commands).await? {

@@ -1,7 +1,7 @@
 //! The audit of comments: each is in all orders of its thread, counts equal the comments, and threads and authors' indexes agree.
 
+mod comments;
 mod repairs;
-mod sides;
 mod thread;
 
 pub(super) use repairs::thread_repairs;
@@ -57,7 +57,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     let status_exists = |status: &StatusId| matches!(status_records.get(status), Some(StatusRecord::By(_)));
     let has_status = |owned: &KeyKind| status_of(*owned).is_none_or(|status| status_exists(&status));
     let sound: Vec<(KeyKind, &str)> = all.into_iter().filter(|(owned, _)| has_status(owned)).collect();
-    sides::check(reader, &sound, found).await?;
+    comments::check(reader, &sound, found).await?;
     for (owned, key) in &sound {
         match owned {
             KeyKind::Replies(status, Order::New) => thread::check(reader, *status, found).await?,

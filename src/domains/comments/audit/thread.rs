@@ -118,7 +118,7 @@ impl Thread {
         let mut living = 0;
         for (number, (parent, comment)) in &self.comments {
             let Some(comment) = comment else {
-                self.add(found, format!("{number} in it is not a comment"));
+                self.add(found, format!("member {number} is not a comment"));
                 continue;
             };
             if comment.path.last().copied().unwrap_or(0) != *parent {

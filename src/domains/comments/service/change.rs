@@ -123,7 +123,7 @@ fn no_parent(parent: ParentRef) -> UserError {
 }
 
 fn too_deep(depth: usize) -> UserError {
-    let message = format!("Replies can be at most {depth} levels deep. Reply to a comment above it.");
+    let message = format!("Replies can be at most {depth} levels deep. Reply to a comment higher up in the thread.");
     UserError::new(UserErrorCode::LimitReached, message, &["parentId"])
 }
 

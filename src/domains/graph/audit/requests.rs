@@ -71,10 +71,10 @@ async fn check_pairs(reader: &AuditReader, pairs: &[(UserId, UserId)], found: &m
         let (key, id) = (keys::follow_requests_sent(*requester), other.0);
         if follows.score(pair).is_some() {
             let settle = [Remedy::SettleFollow { follower: *requester, followed: *other }];
-            found.add_repairable(&key, format!("{id} in it is followed already"), settle);
+            found.add_repairable(&key, format!("member {id} is followed already"), settle);
         } else if let Some((Some(_), None)) = accounts.read::<(Option<String>, Option<String>)>(other) {
             let settle = [Remedy::SettleFollow { follower: *requester, followed: *other }];
-            found.add_repairable(&key, format!("{id} in it is public"), settle);
+            found.add_repairable(&key, format!("member {id} is public"), settle);
         }
     }
     Ok(())

@@ -44,7 +44,7 @@ pub async fn withdraw(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn end_follow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
+pub async fn unfollow_keeping_request(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
     follows::remove_following(app.db(), a, b, false).await.map(drop)
 }
 
@@ -59,7 +59,7 @@ pub(super) async fn settle(app: &App, a: UserId, b: UserId, request: u64) -> Res
                 AcceptResult::LimitReached => withdraw(app, a, b).await?,
                 // The account has become private again meanwhile: the request is pending again. The caller reads the change and settles it.
                 AcceptResult::Follows if users::is_private(app, b).await? => {
-                    end_follow(app, a, b).await?;
+                    unfollow_keeping_request(app, a, b).await?;
                     store::request_follow(app.db(), a, b, request).await?;
                 }
                 AcceptResult::Follows | AcceptResult::NoRequest => {}

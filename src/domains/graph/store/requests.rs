@@ -41,7 +41,7 @@ fn requester_keys(a: UserId) -> [String; 3] {
     [keys::follow_requests_sent(a), keys::following(a), user_key(a)]
 }
 
-/// Commits a follow request, on the requester's tag; changes nothing if there is a request or a follow. One script.
+/// Commits a follow request, on the requester's hash tag; changes nothing if there is a request or a follow. One script.
 pub(in super::super) async fn request_follow(db: &Db, a: UserId, b: UserId, request: u64) -> Result<CommitRequestResult, Error> {
     let call = Call::new(&REQUEST_FOLLOW, requester_keys(a)).arg(b.0).arg(request).arg(MAX_FOLLOW_REQUESTS);
     Ok(match db.call::<i64>(call).await? {
@@ -51,7 +51,7 @@ pub(in super::super) async fn request_follow(db: &Db, a: UserId, b: UserId, requ
     })
 }
 
-/// Turns a follow request into a follow with the id `follow`: the commit, on the requester's tag. One script.
+/// Turns a follow request into a follow with the id `follow`: the commit, on the requester's hash tag. One script.
 pub(in super::super) async fn accept(db: &Db, a: UserId, b: UserId, follow: u64) -> Result<AcceptResult, Error> {
     let call = Call::new(&ACCEPT_REQUEST, requester_keys(a)).arg(b.0).arg(follow).arg(MAX_FOLLOWING);
     Ok(match db.call::<i64>(call).await? {
@@ -61,7 +61,7 @@ pub(in super::super) async fn accept(db: &Db, a: UserId, b: UserId, follow: u64)
     })
 }
 
-/// Ends follow requests of `a`: the commit, on the requester's tag. One command; none if `others` is empty.
+/// Ends follow requests of `a`: the commit, on the requester's hash tag. One command; none if `others` is empty.
 pub(in super::super) async fn withdraw(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
     if others.is_empty() {
         return Ok(());

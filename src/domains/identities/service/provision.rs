@@ -144,7 +144,7 @@ struct ProvisionRequest<'a> {
     external_id: &'a ExternalId,
     login_from: &'a str,
     change: &'a AccountChange,
-    /// The id of the account, if this request creates it, for a request that may be repeated.
+    /// The id of the account if this request creates it; `Some` for a request with an idempotency key, `None` for a new id on every attempt.
     id: Option<UserId>,
     /// Whether an existing account is updated.
     updates: bool,
@@ -218,7 +218,8 @@ impl ProvisionRequest<'_> {
         }
     }
 
-    /// Checks whether a login or an address was refused because the account that has replaced `id` meanwhile has it: then another attempt follows.
+    /// After the change of the account `id` was refused: returns `Retry` if the account no longer holds the external id, because the account that has
+    /// replaced it may hold the login or the address. Else returns the refusal.
     async fn recheck(&self, app: &App, digest: &str, id: UserId, refusal: Refusal) -> Outcome<AttemptResult> {
         let is_user_error = matches!(refusal, Refusal::User(_));
         if is_user_error && store::holder(app.db(), digest).await?.user != Some(id) {
@@ -266,7 +267,7 @@ impl ProvisionRequest<'_> {
                 // The id of a request that is repeated is used again only when nothing is left of the account.
                 if self.id.is_some() { Err(Error::Overloaded.into()) } else { Ok(AttemptResult::Retry) }
             }
-            Err(refusal) => self.refuse(app, digest, id, lease, refusal).await,
+            Err(refusal) => self.release_refused(app, digest, id, lease, refusal).await,
         }
     }
 
@@ -278,7 +279,14 @@ impl ProvisionRequest<'_> {
     }
 
     /// Releases the claim of an account that was not created.
-    async fn refuse(&self, app: &App, digest: &str, id: UserId, lease: EntryLease, refusal: Refusal) -> Outcome<AttemptResult> {
+    async fn release_refused(
+        &self,
+        app: &App,
+        digest: &str,
+        id: UserId,
+        lease: EntryLease,
+        refusal: Refusal,
+    ) -> Outcome<AttemptResult> {
         if !provisioning::has_changed_nothing(&refusal) {
             return Err(refusal);
         }

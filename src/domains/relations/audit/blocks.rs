@@ -52,7 +52,7 @@ async fn check_no_relations(reader: &AuditReader, windows: &[SetWindow<UserId>],
         for (finding, entries) in forbidden_relations(window.set, other) {
             if entries.iter().any(|(set, member)| scores.score(&(set.as_str(), *member)).is_some()) {
                 let settle = [Remedy::SettleBlock { from: window.set, to: other }];
-                found.add_repairable(&window.key, format!("{} in it {finding}", other.0), settle);
+                found.add_repairable(&window.key, format!("member {} {finding}", other.0), settle);
             }
         }
     }

@@ -64,7 +64,7 @@ async fn check_requests(reader: &AuditReader, ids: Vec<UserId>, found: &mut Find
             let scores = reader.query(others.iter().copied(), |other| cmd("ZSCORE").arg(&set).arg(other).take()).await?;
             for other in others.iter().filter(|other| scores.score(other).is_some()) {
                 let settle = settle_friendship(id, UserId(*other));
-                found.add_repairable(&keys::friend_requests_sent(id), format!("{other} in it {problem}"), [settle]);
+                found.add_repairable(&keys::friend_requests_sent(id), format!("member {other} {problem}"), [settle]);
             }
         }
     }

@@ -1,4 +1,4 @@
--- request_friend.lua - requests a friendship, or accepts the request of the other account: the commit, on the tag of the lower id.
+-- request_friend.lua - requests a friendship, or accepts the request of the other account: the commit, on the hash tag of the lower id.
 -- KEYS 1 friends:{a}  2 friend_requests_sent:{a}  3 friend_requests_received:{a}  4 friend_slots:{a}  5 user:{a}  6 following:{a}  7 left:{a}
 -- ARGV 1 b  2 new id  3 set with the requests of the account that acts: 2 for a, 3 for b  4 1 to accept only
 --   5 slot that b holds: 1 of a friend, 2 of a request, 0 none  6 most friends  7 most requests  8 most follows

@@ -22,7 +22,7 @@ pub(in super::super) enum BlockResult {
     LimitReached,
 }
 
-/// Blocks `b`: the commit, on the blocker's tag. One script.
+/// Blocks `b`: the commit, on the blocker's hash tag. One script.
 pub(in super::super) async fn block(db: &Db, a: UserId, b: UserId, id: u64) -> Result<BlockResult, Error> {
     let call = Call::new(&BLOCK_USER, [keys::blocks(a), user_key(a)]).arg(b.0).arg(id).arg(MAX_BLOCKS);
     Ok(match db.call::<i64>(call).await? {
@@ -39,7 +39,7 @@ pub(in super::super) async fn are_blocks(db: &Db, pairs: &[(UserId, UserId)]) ->
     replies.map(|reply| decode::value::<Option<f64>>(reply).map(|score| score.is_some())).collect()
 }
 
-/// Whether each of two accounts blocks the other, as committed. One pipeline on both tags.
+/// Whether each of two accounts blocks the other, as committed. One pipeline on both hash tags.
 pub(in super::super) async fn state_between(db: &Db, a: UserId, b: UserId) -> Result<BlockState, Error> {
     let query = |from: UserId, to: UserId| cmd("ZSCORE").arg(keys::blocks(from)).arg(to.0).take();
     let mut replies = db.read_many(vec![query(a, b), query(b, a)]).await?.into_iter();

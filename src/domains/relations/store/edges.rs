@@ -31,7 +31,7 @@ fn other_side(kind: OneWayRelation, id: UserId) -> String {
     }
 }
 
-/// The id of `a`'s relation to `b`; `None` if there is no relation, or if `a` was deleted. One pipeline on the tag of `a`.
+/// The id of `a`'s relation to `b`; `None` if there is no relation, or if `a` was deleted. One pipeline on the hash tag of `a`.
 pub(in super::super) async fn id(db: &Db, kind: OneWayRelation, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
     let commands = vec![cmd("EXISTS").arg(user_key(a)).take(), cmd("ZSCORE").arg(own_side(kind, a)).arg(b.0).take()];
     let mut replies = db.read_many(commands).await?.into_iter();
@@ -40,7 +40,7 @@ pub(in super::super) async fn id(db: &Db, kind: OneWayRelation, a: UserId, b: Us
     Ok(id.filter(|_| exists).map(|id| id as u64))
 }
 
-/// Removes relations of `a`: the commit, on the tag of `a`. One script; no round trip if `others` is empty.
+/// Removes relations of `a`: the commit, on the hash tag of `a`. One script; no round trip if `others` is empty.
 pub(in super::super) async fn remove_targets(db: &Db, kind: OneWayRelation, a: UserId, others: &[UserId]) -> Result<(), Error> {
     if others.is_empty() {
         return Ok(());

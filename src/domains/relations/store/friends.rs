@@ -75,7 +75,7 @@ pub(in crate::domains::relations) enum SlotResult {
     LimitReached,
 }
 
-/// Requests a friendship or accepts a request: the commit, on the first account's tag. One script.
+/// Requests a friendship or accepts a request: the commit, on the first account's hash tag. One script.
 pub(in crate::domains::relations) async fn request(
     db: &Db,
     request: FriendRequest,
@@ -123,7 +123,7 @@ pub(in crate::domains::relations) async fn reserve(
     })
 }
 
-/// Removes the second account from lists of the first: the commit, on the first account's tag. Returns whether a friendship was removed.
+/// Removes the second account from lists of the first: the commit, on the first account's hash tag. Returns whether a friendship was removed.
 /// One script.
 pub(in crate::domains::relations) async fn remove(db: &Db, pair: Pair, lists: &[FriendList]) -> Result<bool, Error> {
     let call = Call::new(&REMOVE_FRIEND, side_keys(pair.first)).arg(pair.second.0);

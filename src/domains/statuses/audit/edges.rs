@@ -33,7 +33,7 @@ pub(super) async fn check_edges(reader: &AuditReader, windows: &[SetWindow<Set>]
             let (kind, id, user) = edge;
             let settle = [kind.settle(user, id)];
             if is_of_status && missing_accounts.contains(&user) {
-                found.add_repairable(&window.key, format!("{} in it is not an account", user.0), settle);
+                found.add_repairable(&window.key, format!("member {} is not an account", user.0), settle);
                 continue;
             }
             let other_score = if is_of_status { account_scores.score(&edge) } else { status_scores.score(&edge) };
@@ -44,12 +44,13 @@ pub(super) async fn check_edges(reader: &AuditReader, windows: &[SetWindow<Set>]
                 }
                 Some(StatusRecord::By(_)) if other_score.is_none() => {
                     let (key, member) = if is_of_status { (kind.account_key(user), id.0) } else { (kind.status_key(id), user.0) };
-                    found.add_repairable(&window.key, format!("{} is in it, but {key} has no {member}", row.member), settle);
+                    let problem = format!("contains {}, but {key} does not contain {member}", row.member);
+                    found.add_repairable(&window.key, problem, settle);
                 }
                 // Reported from one side only.
                 Some(StatusRecord::By(_)) if is_of_status && other_score != Some(row.position) => {
                     let (name, key) = (kind.name(), kind.account_key(user));
-                    found.add_repairable(&window.key, format!("{} is in it with another {name} than in {key}", user.0), settle);
+                    found.add_repairable(&window.key, format!("the {name} id of {} differs from that in {key}", user.0), settle);
                 }
                 _ => {}
             }

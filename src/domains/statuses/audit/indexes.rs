@@ -107,7 +107,7 @@ async fn check_entries(
             let id = StatusId(row.member);
             if row.member != row.position {
                 let correct = Remedy::CorrectScore { key: window.key.clone(), member: row.member };
-                let problem = format!("status {} is not at its own position", row.member);
+                let problem = format!("the score of status {} is not its id", row.member);
                 found.add_repairable_with(&window.key, problem, row.position.to_string(), [correct]);
             }
             let remove = Remedy::RemoveMember { key: window.key.clone(), member: row.member.to_string().into_bytes() };

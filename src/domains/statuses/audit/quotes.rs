@@ -47,7 +47,7 @@ pub(super) async fn check_quoting(reader: &AuditReader, windows: &[SetWindow<Set
             if is_wrong {
                 let remove = Remedy::RemoveMember { key: window.key.clone(), member: id.0.to_string().into_bytes() };
                 let recount = Remedy::Recount { key: keys::status(quoted), field: "quotes".to_owned(), set: window.key.clone() };
-                found.add_repairable(&window.key, format!("{} in it does not quote the status", id.0), [remove, recount]);
+                found.add_repairable(&window.key, format!("member {} does not quote the status", id.0), [remove, recount]);
             }
         }
     }

@@ -58,7 +58,7 @@ impl InteractionKind {
     pub(super) fn status_key(self, id: StatusId) -> String {
         match self {
             Self::Like => keys::likers(id),
-            Self::Mark(mark) => keys::markers(mark, id),
+            Self::Mark(mark) => keys::marking_accounts(mark, id),
         }
     }
 

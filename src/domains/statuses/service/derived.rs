@@ -37,7 +37,7 @@ impl DerivedData {
         if let Some(ParentCount { parent, replies }) = self.parent
             && now.replies_to_parent != replies
         {
-            replies::sync_count(app, parent).await?;
+            replies::reconcile_count(app, parent).await?;
         }
         Ok(now.exists)
     }

@@ -1,6 +1,6 @@
 //! Edits: the text of a status changes, and every version of it is kept with the status.
 //!
-//! An edit is one script on the status's tag. Entities are those of the new text. Subscribers receive one event for each edit, with the words of both
+//! An edit is one script on the status's hash tag. Entities are those of the new text. Subscribers receive one event for each edit, with the words of both
 //! texts: filters that matched either of them receive it.
 
 use super::super::model::{Edit, MAX_EDITS, Status, StatusVersion, check_message, not_found};

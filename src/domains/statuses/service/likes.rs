@@ -1,4 +1,4 @@
-//! Likes: a like is on two tags, and the status's side is authoritative.
+//! Likes: a like is on two hash tags, and the status's side is authoritative.
 
 use super::super::model::{Status, not_found};
 use super::super::store::{self, LikeIndexResult, LikeResult};
@@ -40,9 +40,9 @@ pub async fn like(app: &App, loaders: &Loaders, user: UserId, id: StatusId, on: 
             return Err(not_found().into());
         }
     };
-    let result = sync_like(app, user, id, current).await?;
+    let result = reconcile_like(app, user, id, current).await?;
     if seen.status.reply.is_some() {
-        replies::sync_likes(app, &[id]).await?;
+        replies::reconcile_likes(app, &[id]).await?;
     }
     lease.ack(app);
     match result {
@@ -59,13 +59,13 @@ pub async fn like(app: &App, loaders: &Loaders, user: UserId, id: StatusId, on: 
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_like(app: &App, user: UserId, id: StatusId) -> Result<(), Error> {
     let current = store::current_like(app.db(), id, user).await?;
-    sync_like(app, user, id, current).await?;
-    replies::sync_likes(app, &[id]).await
+    reconcile_like(app, user, id, current).await?;
+    replies::reconcile_likes(app, &[id]).await
 }
 
 /// Writes the liker's side of a like to match `current`, the status's side, and repeats this while the status's side changes. Removes the like if the
 /// account was deleted or likes too many statuses.
-async fn sync_like(app: &App, user: UserId, id: StatusId, mut current: Option<u64>) -> Result<LikeIndexResult, Error> {
+async fn reconcile_like(app: &App, user: UserId, id: StatusId, mut current: Option<u64>) -> Result<LikeIndexResult, Error> {
     let mut result = LikeIndexResult::Indexed;
     loop {
         match current {
@@ -122,7 +122,7 @@ pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
     let likes: Vec<_> = ids.iter().map(|id| (user, *id)).collect();
     let subtasks = begin_likes(app, &likes).await?;
     store::unlike_many(app.db(), user, &ids).await?;
-    replies::sync_likes(app, &ids).await?;
+    replies::reconcile_likes(app, &ids).await?;
     store::remove_liked(app.db(), &likes).await?;
     subtasks.ack(app);
     Ok(ids.len() == LIKES_PER_PASS)

@@ -1,4 +1,5 @@
-//! Marks: bookmarks and reposts, which are stored with the account and with the status, on two tags. The status's side is authoritative while it exists.
+//! Marks: bookmarks and reposts. Each is stored with the account and with the status, under two hash tags. The status's side is authoritative while the
+//! status exists.
 
 use super::super::model::{Mark, Status};
 use super::super::store as statuses;
@@ -42,7 +43,7 @@ pub(super) async fn add(app: &App, mark: Mark, user: UserId, id: StatusId) -> Ou
             return Err(super::not_found().into());
         }
     };
-    let (result, current) = sync(app, mark, user, id, current).await?;
+    let (result, current) = reconcile_mark(app, mark, user, id, current).await?;
     let refusal: Refusal = match result {
         // A concurrent request may have removed the mark; then that request completes the change.
         MarkIndexResult::Indexed => return Ok(ChangedMark { id: current, is_changed: current == Some(new_id), lease }),
@@ -69,7 +70,7 @@ pub(super) async fn remove(app: &App, mark: Mark, user: UserId, id: StatusId) ->
         events::publish_repost(app, user, id, removed, false).await?;
     }
     let is_changed = removed.is_some();
-    let (_, current) = sync(app, mark, user, id, None).await?;
+    let (_, current) = reconcile_mark(app, mark, user, id, None).await?;
     Ok(ChangedMark { id: current, is_changed, lease })
 }
 
@@ -83,7 +84,7 @@ pub async fn settle_mark(app: &App, mark: Mark, user: UserId, id: StatusId) -> R
     if mark == Mark::Repost && current.is_none() {
         publish_undone(app, user, id).await?;
     }
-    Ok(sync(app, mark, user, id, current).await?.1)
+    Ok(reconcile_mark(app, mark, user, id, current).await?.1)
 }
 
 /// Publishes that a repost was undone if its account's side still exists: the process that undid the repost may have stopped before it published. The
@@ -99,7 +100,7 @@ async fn publish_undone(app: &App, user: UserId, id: StatusId) -> Result<(), Err
 
 /// Writes the account's side of a mark to match `current`, the status's side, and repeats this while the status's side changes. Removes the mark if
 /// the account was deleted or has too many marks. Returns the result of the writes, and the id that both sides have.
-async fn sync(
+async fn reconcile_mark(
     app: &App,
     mark: Mark,
     user: UserId,
@@ -147,11 +148,11 @@ pub async fn purge_marks_of_statuses(
     ids: &[StatusId],
 ) -> Result<Vec<StatusId>, Error> {
     let limit = (MARKS_PER_PASS / ids.len().max(1)).max(1);
-    let markers = store::remaining_markers(app.db(), mark, ids, limit).await?;
-    let marks: Vec<_> = markers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();
+    let marking_accounts = store::remaining_marking_accounts(app.db(), mark, ids, limit).await?;
+    let marks: Vec<_> = marking_accounts.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();
     let subtasks = begin(app, mark, &marks).await?;
     if mark == Mark::Repost {
-        for (id, users) in &markers {
+        for (id, users) in &marking_accounts {
             if let Some(author) = author {
                 publish_deletion_to_reposter_feeds(app, author, *id, users).await?;
             }
@@ -161,13 +162,13 @@ pub async fn purge_marks_of_statuses(
     }
     // The accounts' sides first: the accounts are unknown afterwards.
     store::remove(app.db(), mark, &marks).await?;
-    store::remove_markers(app.db(), mark, &markers).await?;
+    store::remove_marking_accounts(app.db(), mark, &marking_accounts).await?;
     subtasks.ack(app);
-    Ok(markers.into_iter().filter(|(_, users)| users.len() == limit).map(|(id, _)| id).collect())
+    Ok(marking_accounts.into_iter().filter(|(_, users)| users.len() == limit).map(|(id, _)| id).collect())
 }
 
-/// Publishes the deletion of a status to the feeds into which these accounts have reposted it: an event for each thousand accounts, identified by
-/// the smallest hash of an account.
+/// Publishes the deletion of a status to the feeds into which these accounts have reposted it: one event for each thousand accounts; the smallest
+/// account hash identifies the group.
 async fn publish_deletion_to_reposter_feeds(app: &App, author: UserId, id: StatusId, reposters: &[UserId]) -> Result<(), Error> {
     for part in reposters.chunks(MAX_REPOSTERS) {
         events::publish_to_reposter_feeds(app, author, id, (RepostedStatusChange::Deleted, 0, None), None, part).await?;
@@ -180,17 +181,18 @@ async fn publish_deletion_to_reposter_feeds(app: &App, author: UserId, id: Statu
 pub(super) async fn publish_change_to_reposter_feeds(
     app: &App,
     status: &Status,
-    (change, id): (RepostedStatusChange, u64),
+    (change, change_id): (RepostedStatusChange, u64),
     audience: Option<EventAudience>,
 ) -> Result<(), Error> {
     let mut below = u64::MAX;
     for part in if status.reposts.0 > 0 { 0..MAX_PARTS } else { 0..0 } {
         let window = Window { below, above: 0, newest_first: true, limit: MAX_REPOSTERS };
-        let rows = store::markers(app.db(), Mark::Repost, status.id, &[window]).await?.pop().unwrap_or_default();
+        let rows = store::marking_accounts(app.db(), Mark::Repost, status.id, &[window]).await?.pop().unwrap_or_default();
         let Some(last) = rows.last() else { break };
         below = last.position;
         let accounts: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
-        events::publish_to_reposter_feeds(app, status.author, status.id, (change, id, Some(part)), audience, &accounts).await?;
+        events::publish_to_reposter_feeds(app, status.author, status.id, (change, change_id, Some(part)), audience, &accounts)
+            .await?;
         if rows.len() < MAX_REPOSTERS {
             break;
         }

@@ -1,4 +1,4 @@
-//! Pins: the statuses that an account shows first on its profile. They are on the account's tag, as its profile, so that each change is one script.
+//! Pins: the statuses that an account shows first on its profile. They are on the account's hash tag, as its profile, so that each change is one script.
 
 use super::super::load::ViewedStatus;
 use super::super::model::{MAX_PINS, not_found};

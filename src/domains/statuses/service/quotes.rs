@@ -1,7 +1,7 @@
 //! Quotes: a status shows another one, which is public when it is quoted. Whether the quoted status is shown is decided at each read.
 //!
 //! The quoting status is authoritative: it has the id of the quoted status, and so has its tombstone after its deletion. The quoted status has the
-//! set of the statuses that quote it, on its own tag; the steps of posting, settling and deleting update the set.
+//! set of the statuses that quote it, on its own hash tag; the steps of posting, settling and deleting update the set.
 
 use super::super::load::ViewedStatus;
 use super::super::model::Status;

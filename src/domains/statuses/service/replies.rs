@@ -1,4 +1,4 @@
-//! Replies: who may reply, and the entry of a status in its conversation. The conversation is on the tag of its root: a reply joins it before it is
+//! Replies: who may reply, and the entry of a status in its conversation. The conversation is on the hash tag of its root: a reply joins it before it is
 //! written, and leaves it after it was deleted.
 
 use super::super::load::ViewedStatus;
@@ -170,7 +170,7 @@ pub(super) async fn import(app: &App, statuses: &[&Status]) -> Result<(), Error>
 
 /// Sets the number of replies of a status to that of its entry, repeated while the entry changes. Returns whether the status exists; a deleted status
 /// leaves the conversation. Three round trips.
-pub(super) async fn sync_count(app: &App, entry: ConversationEntryId) -> Result<bool, Error> {
+pub(super) async fn reconcile_count(app: &App, entry: ConversationEntryId) -> Result<bool, Error> {
     let count = async || Ok::<_, Error>(conversations::entries(app, &[entry]).await?.pop().flatten().map_or(0, |it| it.replies));
     let mut replies = count().await?;
     loop {
@@ -213,7 +213,7 @@ async fn remove_deleted_parent_author(app: &App, id: StatusId, reply: ReplyRef) 
 pub(super) async fn remove_entry(app: &App, DeletedEntry { id, parent }: DeletedEntry) -> Result<(), Error> {
     remove_unused(app, id).await?;
     match parent {
-        Some(status) => sync_count(app, ConversationEntryId { status, ..id }).await.map(drop),
+        Some(status) => reconcile_count(app, ConversationEntryId { status, ..id }).await.map(drop),
         None => Ok(()),
     }
 }
@@ -301,7 +301,7 @@ pub async fn settle_reply(app: &App, author: UserId, entry: ConversationEntryId,
         if exists {
             conversations::add(app, entry.root, parent, entry.status).await?;
             if let Some((_, reply)) = reply_of(app, entry.status).await?
-                && !sync_count(app, ConversationEntryId { root: reply.root, status: reply.parent }).await?
+                && !reconcile_count(app, ConversationEntryId { root: reply.root, status: reply.parent }).await?
             {
                 remove_deleted_parent_author(app, entry.status, reply).await?;
             }
@@ -328,13 +328,13 @@ pub async fn settle_conversation_entry(app: &App, entry: ConversationEntryId) ->
     };
     if let Some(reply) = status.reply {
         settle_reply(app, status.author, entry, reply.parent).await?;
-        sync_likes(app, &[entry.status]).await?;
+        reconcile_likes(app, &[entry.status]).await?;
     }
-    sync_count(app, entry).await.map(drop)
+    reconcile_count(app, entry).await.map(drop)
 }
 
 /// Moves the replies among statuses to their positions by likes, repeated while their likes change. One pipeline, and two more for replies.
-pub(super) async fn sync_likes(app: &App, ids: &[StatusId]) -> Result<(), Error> {
+pub(super) async fn reconcile_likes(app: &App, ids: &[StatusId]) -> Result<(), Error> {
     let mut likes = store::likes(app.db(), ids).await?;
     while !likes.is_empty() {
         conversations::set_likes(app, &likes).await?;

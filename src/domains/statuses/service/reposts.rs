@@ -100,7 +100,7 @@ impl PageSource for ReposterListing<'_> {
     type Item = Arc<User>;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        store::markers(self.app.db(), Mark::Repost, self.status.id, windows).await
+        store::marking_accounts(self.app.db(), Mark::Repost, self.status.id, windows).await
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {

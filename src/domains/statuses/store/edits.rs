@@ -62,7 +62,7 @@ pub(in super::super) enum EditResult {
     LimitReached,
 }
 
-/// Changes the text of a status of `author`: the commit. One script on the status's tag.
+/// Changes the text of a status of `author`: the commit. One script on the status's hash tag.
 pub(in super::super) async fn edit(
     db: &Db,
     id: StatusId,

@@ -1,4 +1,4 @@
-//! Bookmarks and reposts in Redis: both are on two tags with one id, and the status's side is authoritative.
+//! Bookmarks and reposts in Redis: both are on two hash tags with one id, and the status's side is authoritative.
 
 use super::super::keys;
 use super::super::model::Mark;
@@ -38,7 +38,7 @@ pub(in super::super) enum MarkResult {
     Removed(u64),
 }
 
-/// Adds a mark, or removes it (`None`): the commit, on the status's tag.
+/// Adds a mark, or removes it (`None`): the commit, on the status's hash tag.
 pub(in super::super) async fn set(
     db: &Db,
     mark: Mark,
@@ -60,11 +60,11 @@ pub(in super::super) async fn unset_many(db: &Db, mark: Mark, user: UserId, ids:
 }
 
 fn set_call(mark: Mark, status: StatusId, user: UserId, id: Option<u64>) -> Call {
-    let keys = [keys::status(status), keys::markers(mark, status)];
+    let keys = [keys::status(status), keys::marking_accounts(mark, status)];
     Call::new(&MARK_STATUS, keys).arg(user.0).arg(id.unwrap_or(0)).arg(mark.field_of_status())
 }
 
-/// The id of a mark on the status's side; `None` also if there is no such status. One pipeline on its tag.
+/// The id of a mark on the status's side; `None` also if there is no such status. One pipeline on its hash tag.
 pub(in super::super) async fn current(db: &Db, mark: Mark, id: StatusId, user: UserId) -> Result<Option<u64>, Error> {
     Ok(current_many(db, mark, &[(user, id)]).await?.pop().flatten())
 }
@@ -77,7 +77,7 @@ pub(in super::super) enum MarkIndexResult {
     LimitReached,
 }
 
-/// Writes the account's side of a mark. One script on the account's tag.
+/// Writes the account's side of a mark. One script on the account's hash tag.
 pub(in super::super) async fn add(
     db: &Db,
     mark: Mark,
@@ -101,18 +101,22 @@ pub(in super::super) async fn remove(db: &Db, mark: Mark, marks: &[(UserId, Stat
 }
 
 /// Up to `limit` accounts that have marked each deleted status; no accounts for a status that exists. One pipeline.
-pub(in super::super) async fn remaining_markers(
+pub(in super::super) async fn remaining_marking_accounts(
     db: &Db,
     mark: Mark,
     ids: &[StatusId],
     limit: usize,
 ) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
-    members::list_remaining(db, ids, |id| keys::markers(mark, id), limit).await
+    members::list_remaining(db, ids, |id| keys::marking_accounts(mark, id), limit).await
 }
 
-/// Removes accounts from the markers of deleted statuses. One pipeline; no round trip without accounts.
-pub(in super::super) async fn remove_markers(db: &Db, mark: Mark, markers: &[(StatusId, Vec<UserId>)]) -> Result<(), Error> {
-    members::remove(db, markers, |id| keys::markers(mark, id)).await
+/// Removes accounts from the sets of the accounts that have marked deleted statuses. One pipeline; no round trip without accounts.
+pub(in super::super) async fn remove_marking_accounts(
+    db: &Db,
+    mark: Mark,
+    marking_accounts: &[(StatusId, Vec<UserId>)],
+) -> Result<(), Error> {
+    members::remove(db, marking_accounts, |id| keys::marking_accounts(mark, id)).await
 }
 
 /// The id of a mark on the account's side. One command.
@@ -127,7 +131,10 @@ pub(in super::super) async fn current_many(db: &Db, mark: Mark, pairs: &[(UserId
         return Ok(Vec::new());
     }
     let commands = |(user, status): &(UserId, StatusId)| {
-        [cmd("ZSCORE").arg(keys::markers(mark, *status)).arg(user.0).take(), cmd("EXISTS").arg(keys::status(*status)).take()]
+        [
+            cmd("ZSCORE").arg(keys::marking_accounts(mark, *status)).arg(user.0).take(),
+            cmd("EXISTS").arg(keys::status(*status)).take(),
+        ]
     };
     let mut replies = db.read_many(pairs.iter().flat_map(commands).collect()).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
@@ -140,7 +147,7 @@ pub(in super::super) async fn current_many(db: &Db, mark: Mark, pairs: &[(UserId
 
 /// The ids of marks on the status's side, in the order of `pairs`, also of statuses that were deleted; `None` if there is no mark. One pipeline.
 pub(in super::super) async fn ids(db: &Db, mark: Mark, pairs: &[(UserId, StatusId)]) -> Result<Vec<Option<u64>>, Error> {
-    let score = |(user, status): &(UserId, StatusId)| cmd("ZSCORE").arg(keys::markers(mark, *status)).arg(user.0).take();
+    let score = |(user, status): &(UserId, StatusId)| cmd("ZSCORE").arg(keys::marking_accounts(mark, *status)).arg(user.0).take();
     let id = |reply| Ok(decode::value::<Option<f64>>(reply)?.map(|score| score as u64));
     db.read_many(pairs.iter().map(score).collect()).await?.into_iter().map(id).collect()
 }
@@ -151,6 +158,11 @@ pub(in super::super) async fn marked(db: &Db, mark: Mark, user: UserId, windows:
 }
 
 /// Windows of the accounts that have marked a status. One pipeline.
-pub(in super::super) async fn markers(db: &Db, mark: Mark, id: StatusId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-    ranges::read(db, &keys::markers(mark, id), windows).await
+pub(in super::super) async fn marking_accounts(
+    db: &Db,
+    mark: Mark,
+    id: StatusId,
+    windows: &[Window],
+) -> Result<Vec<Vec<Row>>, Error> {
+    ranges::read(db, &keys::marking_accounts(mark, id), windows).await
 }

@@ -20,7 +20,7 @@ pub(in super::super) enum PinResult {
     LimitReached,
 }
 
-/// Pins a status of an account. One script on the account's tag.
+/// Pins a status of an account. One script on the account's hash tag.
 pub(in super::super) async fn pin(db: &Db, user: UserId, id: StatusId, pin: u64) -> Result<PinResult, Error> {
     let call = Call::new(&PIN_STATUS, [keys::pins(user), keys::profile(user)]).arg(id.0).arg(pin).arg(MAX_PINS);
     Ok(match db.call::<i64>(call).await? {

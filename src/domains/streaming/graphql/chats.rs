@@ -204,9 +204,9 @@ async fn visible_id(request: &Request, user: Option<UserId>) -> Result<Option<Us
 /// The state of a chat for the viewer has changed.
 pub(super) struct ViewerChatChanged(String, ChatId, Option<Arc<ChatView>>);
 
-/// The viewer has started, muted, unmuted, archived, unarchived, accepted or declined a chat, or has deleted its history, in any session, this one
-/// included; or has accepted the chat, or brought it back to the inbox, by a message; or the viewer has received the chat: as a member of a new group, or
-/// as a chat request; or `daysAfterSeen` of the chat was changed.
+/// The viewer has started, muted, unmuted, archived, unarchived, accepted or declined a chat, or has deleted its history, in any session, also in the one
+/// that receives the event; or a message of the viewer has accepted the chat or moved it back to the inbox; or the viewer has received the chat: as a
+/// member of a new group, or as a chat request; or `daysAfterSeen` of the chat was changed.
 #[Object]
 impl ViewerChatChanged {
     /// Position of the event in its stream. Pass it as `after` to receive the events after this one.

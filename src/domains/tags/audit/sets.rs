@@ -29,7 +29,7 @@ pub async fn check(reader: &AuditReader, sets: &[TagSet], found: &mut Findings) 
         for (name, added) in members.read::<Vec<(String, f64)>>(&set.key.as_str()).unwrap_or_default() {
             if tag_name(&name).as_ref() != Some(&name) {
                 let remove = Remedy::RemoveMember { key: set.key.clone(), member: name.clone().into_bytes() };
-                found.add_repairable_with(&set.key, "a name in it is not a tag", name, [remove]);
+                found.add_repairable_with(&set.key, "contains a name that is not a tag", name, [remove]);
             } else if !(added >= 1.0 && added <= source::MAX as f64 && added.fract() == 0.0) {
                 found.add_with(&set.key, "the score of a tag is not an id", added.to_string());
             }

@@ -78,7 +78,10 @@ pub(in crate::domains::tags) async fn windows(
     for (at, rows) in others.into_iter().zip(rows) {
         found[at] = Some(decode::ids(rows)?);
     }
-    found.into_iter().map(|rows| rows.ok_or_else(|| Error::corrupt("a head does not contain a window"))).collect()
+    found
+        .into_iter()
+        .map(|rows| rows.ok_or_else(|| Error::corrupt("the cached head of a tag does not contain the requested window")))
+        .collect()
 }
 
 fn cached(db: &Db, since: ReadBarrier, tag: &TagId, window: &Window) -> Option<Vec<Row>> {

@@ -68,7 +68,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], window: Option<usi
     }
 }
 
-/// Checks that the tag of each key is the id of an existing account or list.
+/// Checks that the hash tag of each key is the id of an existing account or list.
 async fn check_owners(reader: &AuditReader, tagged_keys: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
     let owners = |(tag, _): &(u64, String)| [user_key(UserId(*tag)), list_key(UserListId(*tag))];
     let owner_keys: Vec<[String; 2]> = tagged_keys.iter().map(owners).collect();
@@ -133,7 +133,7 @@ async fn check_entries(reader: &AuditReader, windows: &[SetWindow<Feed>], found:
     for window in windows {
         for row in &window.rows {
             if row.member != row.position {
-                let problem = format!("status {} is not at its own position", row.member);
+                let problem = format!("the score of status {} is not its id", row.member);
                 found.add_repairable_with(
                     &window.key,
                     problem,

@@ -58,7 +58,7 @@ async fn convert_to_request(app: &App, viewer: UserId, other: UserId) -> Result<
     if !needs_request(app, viewer, other).await? {
         return Ok(Ok(()));
     }
-    graph::end_follow(app, viewer, other).await?;
+    graph::unfollow_keeping_request(app, viewer, other).await?;
     match graph::request_follow(app, viewer, other).await {
         Ok(()) => Ok(Ok(())),
         Err(Refusal::User(errors)) => Ok(Err(errors)),
@@ -66,8 +66,9 @@ async fn convert_to_request(app: &App, viewer: UserId, other: UserId) -> Result<
     }
 }
 
-/// Unfollows `other`, or withdraws the request to follow it, and removes their statuses from the viewer's home before it returns; they are
-/// hidden from the first step on. Older statuses of other accounts are added to the entries within seconds, and are read from profiles until then.
+/// Unfollows `other`, or withdraws the request to follow it, and removes their statuses from the viewer's home before it returns; the
+/// statuses are hidden from the commit on. Older statuses of the other followed accounts are added to the feed within seconds, and are read from profiles
+/// until then.
 ///
 /// # Errors
 /// `INVALID_INPUT` for the viewer's own account; `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -188,8 +189,8 @@ async fn read_edge(app: &App, feed: Feed, source: UserId) -> Result<FollowEdge, 
     }
 }
 
-/// Returns whether a committed block forbids an edge. A block reads edges after its commit, and an edge reads blocks after its own: so in any
-/// order of the commits, no edge remains with a block. One round trip; two for a list.
+/// Returns `NoSource` or `Blocked` if a committed block forbids the edge, else `Consistent`. A block reads edges after its commit, and an edge reads blocks
+/// after its own: so in any order of the commits, no edge remains with a block. One round trip; two for a list.
 async fn block_between(app: &App, feed: Feed, source: UserId) -> Result<SettledEdge, Error> {
     let owner = match feed {
         Feed::Home(owner) => Some(owner),
@@ -216,7 +217,7 @@ async fn remove(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
 async fn write_other_side(app: &App, feed: Feed, source: UserId, edge: FollowEdge) -> Result<Option<FollowerStats>, Error> {
     match feed {
         Feed::Home(owner) => graph::settle(app, owner, source, edge).await,
-        // Read after the list was written: a switch of modes that begins later finds it.
+        // Read after the list was written: a later switch of the fan-out mode finds the list.
         Feed::List(list) => match lists::settle_member(app, list, source, edge).await? {
             true => graph::follower_stats(app, source).await.map(Some),
             false => Ok(None),

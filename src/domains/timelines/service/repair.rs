@@ -20,7 +20,7 @@ pub async fn remove_deleted_from(app: &App, feed: Feed, status: StatusId) -> Res
     remove_deleted(app, &[feed], &[FeedRow::of_status(status.0)]).await
 }
 
-/// Drops the feed with this tag if its state is invalid. It is rebuilt from profiles when it is read next. A read and a script.
+/// Drops the feed with this hash tag if its state is invalid. It is rebuilt from profiles when it is read next. A read and a script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

@@ -67,7 +67,7 @@ pub async fn reject_request(app: &App, viewer: UserId, requester: UserId) -> Out
 pub async fn remove_follower(app: &App, viewer: UserId, follower: UserId) -> Outcome<()> {
     relations::charge_change(app, viewer, follower).await?;
     let lease = journal::begin_deletion(app, follow::task(follower, viewer)).await?;
-    graph::end_follow(app, follower, viewer).await?;
+    graph::unfollow_keeping_request(app, follower, viewer).await?;
     follow::settle(app, Feed::Home(follower), viewer).await?;
     lease.ack(app);
     Ok(())

@@ -6,7 +6,7 @@ use crate::domains::tags::{TagSet, followed_tags};
 use crate::domains::users::user_key;
 use crate::platform::journal::Feed;
 
-/// The key of the set of a feed's sources, on the feed's tag.
+/// The key of the set of a feed's sources, on the feed's hash tag.
 pub(in crate::domains::timelines) fn sources_key(feed: Feed) -> String {
     match feed {
         Feed::Home(id) => following_key(id),
@@ -22,7 +22,7 @@ pub(in crate::domains::timelines) fn former_sources_key(feed: Feed) -> String {
     }
 }
 
-/// The set of the tags whose statuses the feed shows, on the feed's tag.
+/// The set of the hashtags whose statuses the feed shows, on the feed's hash tag.
 pub(super) fn tags_of(feed: Feed) -> TagSet {
     match feed {
         Feed::Home(id) => followed_tags(id),

@@ -133,9 +133,9 @@ async fn change(ctx: &Context<'_>, input: ChangeEmailInput) -> Result<ChangeEmai
             Err(UserError::new(UserErrorCode::InvalidInput, message, &["email"]).into())
         }
         email => {
-            let (email, from) = (email.as_opt_ref().flatten(), (viewer.session(), request.charged_address()));
+            let (email, client) = (email.as_opt_ref().flatten(), (viewer.session(), request.charged_address()));
             let email = email.map(String::as_str);
-            service::change_email(&request.app, viewer.user, email, &input.password, from).await
+            service::change_email(&request.app, viewer.user, email, &input.password, client).await
         }
     };
     let (changed, user_errors) = refuse(changed)?;

@@ -36,7 +36,7 @@ pub(in super::super) struct PendingEmail {
     /// The message with its link.
     pub(in super::super) message: u64,
     /// The id of the address's last confirmation by any account, when the pending address was set.
-    pub(in super::super) seen: Option<u64>,
+    pub(in super::super) last_confirmation: Option<u64>,
     /// The digest of the token, once the message was handed over.
     pub(in super::super) token: Option<String>,
 }
@@ -58,7 +58,8 @@ impl PendingEmail {
     /// Whether the address is no longer pending for the account `user`: its time has passed, or another account has confirmed the address since, or has
     /// claimed it for a confirmation.
     pub(in super::super) fn has_ended(&self, user: UserId, holder: &EmailHolder, now: Millis) -> bool {
-        let is_confirmed_since = holder.confirmation.is_some() && holder.confirmation != self.seen && holder.user != Some(user);
+        let is_confirmed_since =
+            holder.confirmation.is_some() && holder.confirmation != self.last_confirmation && holder.user != Some(user);
         self.until <= now || is_confirmed_since
     }
 }
@@ -112,16 +113,16 @@ mod tests {
 
     #[test]
     fn a_pending_address_ends_with_its_time_or_with_a_confirmation_by_another() {
-        let pending = |seen| PendingEmail {
+        let pending = |last_confirmation| PendingEmail {
             address: EmailAddress::parse("ada@example.org").expect("an address"),
             until: 10,
             message: 1,
-            seen,
+            last_confirmation,
             token: None,
         };
         let holder = |user, confirmation| EmailHolder { user, confirmation, ..EmailHolder::default() };
         let (own, other) = (Some(UserId(1)), Some(UserId(2)));
-        for (seen, holder, ended) in [
+        for (last_confirmation, holder, ended) in [
             (None, holder(None, None), false),
             (None, holder(other, Some(5)), true),
             (None, holder(None, Some(5)), true),
@@ -131,7 +132,7 @@ mod tests {
             (Some(5), holder(None, None), false),
             (Some(5), holder(other, Some(6)), true),
         ] {
-            assert_eq!(pending(seen).has_ended(UserId(1), &holder, 9), ended, "{seen:?} {holder:?}");
+            assert_eq!(pending(last_confirmation).has_ended(UserId(1), &holder, 9), ended, "{last_confirmation:?} {holder:?}");
         }
         assert!(pending(None).has_ended(UserId(1), &EmailHolder::default(), 10));
     }

@@ -1,7 +1,7 @@
 //! Mail addresses of accounts: requests, confirmation, removal and lookup.
 //!
-//! An address is claimed under its own hash tag before the commit, which is a script on the account's tag. The version of the account's address orders its
-//! changes: settling raises it if the change was not committed, so that a stalled process cannot make it later.
+//! An address is claimed under its own hash tag before the commit, which is a script on the account's hash tag. Every change of an account's address has a
+//! version number. If a change was not committed, settling raises the account's version to it, so that a stalled process can no longer commit the change.
 
 use super::super::model::{self, EmailAddresses, EmailHolder, PENDING_EMAIL_TTL, PendingEmail, UNUSED_USER_ID};
 use super::super::store;
@@ -26,11 +26,11 @@ const ABANDONED_AFTER: Millis = 10_000;
 /// Attempts of a change while other requests change the address of the same account.
 const ATTEMPTS: usize = 5;
 
-/// The subjects to which a request for a link to an address is charged: the address, the account that asks, and the client.
-pub(super) fn link_charges(address: &EmailDigest, account: Option<UserId>, from: Option<IpAddr>) -> Vec<Charge> {
+/// The subjects to which a request for a link to an address is charged: the address, the requesting account, and the client.
+pub(super) fn link_charges(address: &EmailDigest, account: Option<UserId>, client_address: Option<IpAddr>) -> Vec<Charge> {
     let mut charges = vec![(Limit::Mails, Subject::mail(address))];
     charges.extend(account.map(|account| (Limit::Mails, Subject::Account(account))));
-    charges.extend(from.map(|from| (Limit::MailsFromAddress, Subject::address(from))));
+    charges.extend(client_address.map(|client_address| (Limit::MailsFromAddress, Subject::address(client_address))));
     charges
 }
 
@@ -39,8 +39,8 @@ pub(super) fn link_charges(address: &EmailDigest, account: Option<UserId>, from:
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub(super) async fn new_pending(app: &App, address: EmailAddress, message: u64) -> Result<PendingEmail, Error> {
-    let seen = emails_store::holder(app.db(), &address.digest()).await?.confirmation;
-    Ok(PendingEmail { address, until: app.now() + PENDING_EMAIL_TTL, message, seen, token: None })
+    let last_confirmation = emails_store::holder(app.db(), &address.digest()).await?.confirmation;
+    Ok(PendingEmail { address, until: app.now() + PENDING_EMAIL_TTL, message, last_confirmation, token: None })
 }
 
 /// The addresses of an account, for its owner. A pipeline, and a read if an address is pending.
@@ -55,23 +55,24 @@ pub async fn email_addresses(app: &App, id: UserId) -> Result<EmailAddresses, Er
 
 pub(super) async fn still_pending(app: &App, id: UserId, pending: Option<PendingEmail>) -> Result<Option<PendingEmail>, Error> {
     let Some(pending) = pending else { return Ok(None) };
-    Ok(if state(app, id, &pending).await? == PendingState::Ended { None } else { Some(pending) })
+    Ok(if pending_state(app, id, &pending).await? == PendingState::Ended { None } else { Some(pending) })
 }
 
-/// Whether an address is still pending.
+/// The state of a pending address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PendingState {
     Pending,
     /// Another account has claimed it, and has not confirmed it yet.
     Contested,
+    /// The address has expired, or another account has confirmed it since.
     Ended,
 }
 
-/// Whether an address is still pending for the account `id`. A read; two more if somebody else has claimed or confirmed it meanwhile.
+/// The state of the pending address of the account `id`. A read; two more if another account has claimed or confirmed the address meanwhile.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub(super) async fn state(app: &App, id: UserId, pending: &PendingEmail) -> Result<PendingState, Error> {
+pub(super) async fn pending_state(app: &App, id: UserId, pending: &PendingEmail) -> Result<PendingState, Error> {
     let address = pending.address.digest();
     let holder = emails_store::holder(app.db(), &address).await?;
     if !pending.has_ended(id, &holder, app.now()) {
@@ -107,17 +108,22 @@ pub async fn change_email(
     id: UserId,
     email: Option<&str>,
     password: &str,
-    (session, from): (Option<SessionId>, Option<IpAddr>),
+    (session, client_address): (Option<SessionId>, Option<IpAddr>),
 ) -> Outcome<()> {
     let address = email.map(model::check_email).transpose()?;
     let verified = passwords::verify_field(app, id, password, session, "password").await?;
     match address {
-        Some(address) => request_email(app, (id, verified.device_epoch()), address, from).await,
+        Some(address) => request_email(app, (id, verified.device_epoch()), address, client_address).await,
         None => remove_email(app, id).await,
     }
 }
 
-async fn request_email(app: &App, (id, epoch): (UserId, &str), address: EmailAddress, from: Option<IpAddr>) -> Outcome<()> {
+async fn request_email(
+    app: &App,
+    (id, epoch): (UserId, &str),
+    address: EmailAddress,
+    client_address: Option<IpAddr>,
+) -> Outcome<()> {
     let mut is_charged = false;
     for _ in 0..ATTEMPTS {
         let account = emails_store::account(app.db(), id).await?;
@@ -125,7 +131,7 @@ async fn request_email(app: &App, (id, epoch): (UserId, &str), address: EmailAdd
             return Ok(emails_store::remove_pending(app.db(), id).await?);
         }
         if !std::mem::replace(&mut is_charged, true) {
-            charge(app, &link_charges(&address.digest(), Some(id), from)).await?;
+            charge(app, &link_charges(&address.digest(), Some(id), client_address)).await?;
         }
         let notice = begin_notice(app, id, MailKind::EmailChangeRequested).await?;
         let (message, lease) = begin_link(app, id).await?;
@@ -198,7 +204,7 @@ pub async fn confirm_email(app: &App, token: &str) -> Outcome<UserId> {
             versions: (account.version, account.version + 1),
             confirmation,
         };
-        match change.commit(app, &token, pending.seen).await? {
+        match change.commit(app, &token, pending.last_confirmation).await? {
             EmailChangeResult::Changed => return Ok(id),
             EmailChangeResult::VersionChanged => {}
             _ => return Err(model::invalid_token().into()),
@@ -219,12 +225,12 @@ struct Confirmation {
 }
 
 impl Confirmation {
-    async fn commit(self, app: &App, token: &str, seen: Option<u64>) -> Result<EmailChangeResult, Error> {
+    async fn commit(self, app: &App, token: &str, last_confirmation: Option<u64>) -> Result<EmailChangeResult, Error> {
         let Self { id, address, released, versions, confirmation } = self;
         let (claimed, version) = (Some(address.clone()), versions.1);
         let task = MailTask::Claim { user: id, claimed: claimed.clone(), released: released.clone(), version };
         let lease = journal::begin(app, Task::Mail(task)).await?;
-        match emails_store::claim(app.db(), &address, (id, version), seen, confirmation, app.now()).await? {
+        match emails_store::claim(app.db(), &address, (id, version), last_confirmation, confirmation, app.now()).await? {
             EmailClaimResult::Claimed => {}
             other => {
                 lease.ack(app);
@@ -256,9 +262,9 @@ impl Confirmation {
 pub(super) async fn settle_abandoned(app: &App, holder: UserId, address: &EmailDigest) -> Result<bool, Error> {
     let EmailHolder { user, version, claimed_at, .. } = emails_store::holder(app.db(), address).await?;
     let confirmed = emails_store::account(app.db(), holder).await?.confirmed;
-    let has_it =
+    let has_confirmed =
         confirmed.is_some_and(|(confirmed, _)| confirmed.digest() == *address) && store::exists(app.db(), holder).await?;
-    if user != Some(holder) || has_it || app.now().saturating_sub(claimed_at) <= ABANDONED_AFTER {
+    if user != Some(holder) || has_confirmed || app.now().saturating_sub(claimed_at) <= ABANDONED_AFTER {
         return Ok(false);
     }
     settle_email_claim(app, holder, (Some(address), None), version).await?;
@@ -300,7 +306,8 @@ pub async fn settle_email_claim(
     Err(Error::Overloaded)
 }
 
-/// Restores an account's claim of its confirmed address, unless another account has claimed it. Two reads; a third and a script without a claim.
+/// Restores an account's claim of its confirmed address, unless another account has claimed it. Two reads; one more read and a script if no account
+/// holds the address.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -331,10 +338,10 @@ pub async fn release_email(app: &App, id: UserId, address: &EmailDigest) -> Resu
 ///
 /// # Errors
 /// `NOT_FOUND` if no address is pending; `RATE_LIMITED`.
-pub async fn resend_confirmation(app: &App, id: UserId, from: Option<IpAddr>) -> Outcome<EmailAddress> {
+pub async fn resend_confirmation(app: &App, id: UserId, client_address: Option<IpAddr>) -> Outcome<EmailAddress> {
     let (_, pending) = emails_store::load_addresses(app.db(), id).await?;
     let pending = still_pending(app, id, pending).await?.ok_or_else(nothing_pending)?;
-    charge(app, &link_charges(&pending.address.digest(), Some(id), from)).await?;
+    charge(app, &link_charges(&pending.address.digest(), Some(id), client_address)).await?;
     let (message, lease) = begin_link(app, id).await?;
     let until = app.now() + PENDING_EMAIL_TTL;
     if !emails_store::renew_pending(app.db(), id, pending.message, message, until).await? {
@@ -346,7 +353,7 @@ pub async fn resend_confirmation(app: &App, id: UserId, from: Option<IpAddr>) ->
 }
 
 fn nothing_pending() -> UserError {
-    UserError::new(UserErrorCode::NotFound, "No address is pending.", &[])
+    UserError::new(UserErrorCode::NotFound, "No mail address is waiting for confirmation. Change the address first.", &[])
 }
 
 /// Releases the address of a deleted account, and deletes its other keys of addresses. A read and a pipeline; with a confirmed address also the journal and

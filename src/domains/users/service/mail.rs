@@ -21,9 +21,9 @@ use std::net::IpAddr;
 ///
 /// # Errors
 /// `INVALID_EMAIL`, `RATE_LIMITED`.
-pub async fn request_password_reset(app: &App, email: &str, from: Option<IpAddr>) -> Outcome<()> {
+pub async fn request_password_reset(app: &App, email: &str, client_address: Option<IpAddr>) -> Outcome<()> {
     let address = model::check_email(email)?.digest();
-    charge(app, &emails::link_charges(&address, None, from)).await?;
+    charge(app, &emails::link_charges(&address, None, client_address)).await?;
     Ok(journal::enqueue(app, Task::Mail(MailTask::Reset { address })).await?)
 }
 
@@ -69,7 +69,7 @@ async fn deliver_link(app: &App, account: &User, message: u64) -> Result<Option<
     let (_, pending) = emails_store::load_addresses(app.db(), account.id).await?;
     let Some(pending) = pending.filter(|pending| pending.message == message) else { return Ok(None) };
     let address = pending.address.digest();
-    match emails::state(app, account.id, &pending).await? {
+    match emails::pending_state(app, account.id, &pending).await? {
         PendingState::Pending => {}
         PendingState::Contested => return Ok(Some(MailFailure::temporary("the address is claimed by another account"))),
         PendingState::Ended => return Ok(None),

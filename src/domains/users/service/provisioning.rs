@@ -134,8 +134,8 @@ async fn claim_address(
     let task = MailTask::Claim { user: id, claimed: Some(address.clone()), released, version };
     let lease = journal::begin(app, Task::Mail(task)).await?;
     for _ in 0..ATTEMPTS {
-        let seen = emails_store::holder(app.db(), &address).await?.confirmation;
-        let result = emails_store::claim(app.db(), &address, (id, version), seen, confirmation, app.now()).await?;
+        let last_confirmation = emails_store::holder(app.db(), &address).await?.confirmation;
+        let result = emails_store::claim(app.db(), &address, (id, version), last_confirmation, confirmation, app.now()).await?;
         let is_free = match result {
             EmailClaimResult::Claimed => return Ok(Some(ClaimedAddress { lease, address, confirmation })),
             EmailClaimResult::TakenBy(holder) => emails::settle_abandoned(app, holder, &address).await?,

@@ -47,11 +47,11 @@ fn get_pending(id: UserId) -> Cmd {
 type PendingReply = (Option<String>, Option<u64>, Option<u64>, Option<String>, Option<String>);
 
 fn pending_of(reply: Value) -> Result<Option<PendingEmail>, Error> {
-    let (address, until, message, seen, token): PendingReply = decode::value(reply)?;
+    let (address, until, message, last_confirmation, token): PendingReply = decode::value(reply)?;
     let address = address.as_deref().and_then(EmailAddress::parse);
     let (Some(address), Some(until), Some(message)) = (address, until, message) else { return Ok(None) };
-    let seen = seen.and_then(|seen| seen.parse().ok());
-    Ok(Some(PendingEmail { address, until, message, seen, token }))
+    let last_confirmation = last_confirmation.and_then(|id| id.parse().ok());
+    Ok(Some(PendingEmail { address, until, message, last_confirmation, token }))
 }
 
 /// The confirmed address of an account. One command.
@@ -81,7 +81,7 @@ pub(in super::super) fn pending_fields(pending: &PendingEmail) -> Vec<(&'static 
         ("address", pending.address.as_str().to_owned()),
         ("until", pending.until.to_string()),
         ("message", pending.message.to_string()),
-        ("seen", pending.seen.map(|seen| seen.to_string()).unwrap_or_default()),
+        ("seen", pending.last_confirmation.map(|id| id.to_string()).unwrap_or_default()),
     ]
 }
 
@@ -164,12 +164,13 @@ pub(in super::super) async fn claim(
     db: &Db,
     address: &EmailDigest,
     (id, version): (UserId, u64),
-    seen: Option<u64>,
+    last_confirmation: Option<u64>,
     confirmation: u64,
     now: Millis,
 ) -> Result<EmailClaimResult, Error> {
-    let seen = seen.map(|seen| seen.to_string()).unwrap_or_default();
-    let call = Call::new(&CLAIM_EMAIL, [keys::email_holder(address)]).arg(id.0).arg(version).arg(seen).arg(confirmation).arg(now);
+    let last_confirmation = last_confirmation.map(|last| last.to_string()).unwrap_or_default();
+    let call = Call::new(&CLAIM_EMAIL, [keys::email_holder(address)]).arg(id.0).arg(version);
+    let call = call.arg(last_confirmation).arg(confirmation).arg(now);
     Ok(match db.call::<i64>(call).await? {
         0 => EmailClaimResult::Ended,
         ..0 => EmailClaimResult::Superseded,

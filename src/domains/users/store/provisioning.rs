@@ -15,7 +15,7 @@ use crate::db::script::{Call, Script};
 static CREATE_ACCOUNT: Script = Script::new(include_str!("../lua/create_account.lua"));
 static CHANGE_ACCOUNT: Script = Script::after(EMAIL_NOTICE_PRELUDE, include_str!("../lua/change_account.lua"));
 
-/// A HASH of an account that a higher domain stores: its key, on the account's tag, and its fields.
+/// A HASH of an account that a higher domain stores: its key, on the account's hash tag, and its fields.
 pub type AccountRecord = (String, Vec<(&'static str, String)>);
 
 /// Creates an account without a password, with its confirmed address (as the address and the id of its confirmation), its pending one, and a further HASH. An

@@ -141,7 +141,7 @@ pub(in crate::fsck) const OF_IDENTITIES: &[Case] = &[
     (
         &["HSET idempotency:{xxxxxxxxxxxxxxxxxxxxxx} $record broken", "PEXPIRE idempotency:{xxxxxxxxxxxxxxxxxxxxxx} 90000"],
         &[
-            "idempotency:{xxxxxxxxxxxxxxxxxxxxxx}: $record in it has no valid fingerprint and id",
+            "idempotency:{xxxxxxxxxxxxxxxxxxxxxx}: $record has no valid fingerprint and id",
             "idempotency:{xxxxxxxxxxxxxxxxxxxxxx}: $record has no time in idempotent:{xxxxxxxxxxxxxxxxxxxxxx}",
             "idempotency:{xxxxxxxxxxxxxxxxxxxxxx}: has another size than idempotent:{xxxxxxxxxxxxxxxxxxxxxx}",
         ],

@@ -44,48 +44,48 @@ pub(in crate::fsck) const OF_STATUSES: &[Case] = &[
     (&["ZREM profile:{$ada} $status", "HINCRBY user:{$ada} posts -1"], &["status:{$status}: is missing in profile:{$ada}"]),
     (&["HSET user:{$ada} posts 5"], &["user:{$ada}: its posts is not the size of profile:{$ada}"]),
     (&["ZADD profile:{$ada} $old $old", "HINCRBY user:{$ada} posts 1"], &["profile:{$ada}: there is no status $old"]),
-    (&["ZADD profile:{$ada} 77 $status"], &["profile:{$ada}: status $status is not at its own position"]),
+    (&["ZADD profile:{$ada} 77 $status"], &["profile:{$ada}: the score of status $status is not its id"]),
     (
         &["COPY profile:{$bob} profile:{$old}"],
         &["profile:{$old}: status $ofbob is by $bob", "profile:{$old}: there is no such account"],
     ),
     (
         &["ZADD likers:{$status} $old 4242", "HINCRBY status:{$status} likes 1"],
-        &["likers:{$status}: 4242 in it is not an account"],
+        &["likers:{$status}: member 4242 is not an account"],
     ),
     (&["ZADD likers:{$status} 1.5 x", "HINCRBY status:{$status} likes 1"], &["likers:{$status}: entry \"x\" is no pair of ids"]),
     (
         &["ZADD likers:{$status} $old $ada $old $cyd", "HINCRBY status:{$status} likes 2"],
         &[
             "likers:{$status}: two entries have the position $old",
-            "likers:{$status}: $ada is in it, but liked:{$ada} has no $status",
-            "likers:{$status}: $cyd is in it, but liked:{$cyd} has no $status",
+            "likers:{$status}: contains $ada, but liked:{$ada} does not contain $status",
+            "likers:{$status}: contains $cyd, but liked:{$cyd} does not contain $status",
         ],
     ),
-    (&["ZREM liked:{$bob} $status"], &["likers:{$status}: $bob is in it, but liked:{$bob} has no $status"]),
-    (&["ZADD liked:{$bob} $old $second"], &["liked:{$bob}: $second is in it, but likers:{$second} has no $bob"]),
-    (&["ZADD liked:{$bob} $old $status"], &["likers:{$status}: $bob is in it with another like than in liked:{$bob}"]),
+    (&["ZREM liked:{$bob} $status"], &["likers:{$status}: contains $bob, but liked:{$bob} does not contain $status"]),
+    (&["ZADD liked:{$bob} $old $second"], &["liked:{$bob}: contains $second, but likers:{$second} does not contain $bob"]),
+    (&["ZADD liked:{$bob} $old $status"], &["likers:{$status}: the like id of $bob differs from that in liked:{$bob}"]),
     (
         &["COPY liked:{$bob} liked:{$old}"],
-        &["liked:{$old}: $status is in it, but likers:{$status} has no $old", "liked:{$old}: there is no such account"],
+        &["liked:{$old}: contains $status, but likers:{$status} does not contain $old", "liked:{$old}: there is no such account"],
     ),
-    (&["ZADD bookmarkers:{$status} $old 4242"], &["bookmarkers:{$status}: 4242 in it is not an account"]),
+    (&["ZADD bookmarkers:{$status} $old 4242"], &["bookmarkers:{$status}: member 4242 is not an account"]),
     (
         &["ZREM bookmarks:{$bob} $status", "HINCRBY user:{$bob} bookmarks -1"],
-        &["bookmarkers:{$status}: $bob is in it, but bookmarks:{$bob} has no $status"],
+        &["bookmarkers:{$status}: contains $bob, but bookmarks:{$bob} does not contain $status"],
     ),
     (
         &["ZADD bookmarks:{$bob} $old $second", "HINCRBY user:{$bob} bookmarks 1"],
-        &["bookmarks:{$bob}: $second is in it, but bookmarkers:{$second} has no $bob"],
+        &["bookmarks:{$bob}: contains $second, but bookmarkers:{$second} does not contain $bob"],
     ),
     (
         &["ZADD bookmarks:{$bob} $old $status"],
-        &["bookmarkers:{$status}: $bob is in it with another bookmark than in bookmarks:{$bob}"],
+        &["bookmarkers:{$status}: the bookmark id of $bob differs from that in bookmarks:{$bob}"],
     ),
     (
         &["COPY bookmarks:{$bob} bookmarks:{$old}"],
         &[
-            "bookmarks:{$old}: $status is in it, but bookmarkers:{$status} has no $old",
+            "bookmarks:{$old}: contains $status, but bookmarkers:{$status} does not contain $old",
             "bookmarks:{$old}: there is no such account",
         ],
     ),
@@ -93,17 +93,17 @@ pub(in crate::fsck) const OF_STATUSES: &[Case] = &[
     (&["HSET user:{$ada} bookmarks 5"], &["user:{$ada}: its bookmarks is not the size of bookmarks:{$ada}"]),
     (
         &["ZADD reposts:{$bob} $old $second", "HINCRBY user:{$bob} reposts 1"],
-        &["reposts:{$bob}: $second is in it, but reposters:{$second} has no $bob"],
+        &["reposts:{$bob}: contains $second, but reposters:{$second} does not contain $bob"],
     ),
     (
         &["ZADD reposters:{$status} $old $bob", "HINCRBY status:{$status} reposts 1"],
-        &["reposters:{$status}: $bob is in it, but reposts:{$bob} has no $status"],
+        &["reposters:{$status}: contains $bob, but reposts:{$bob} does not contain $status"],
     ),
     (&["HSET status:{$status} reposts 5"], &["status:{$status}: its reposts is not the size of reposters:{$status}"]),
     (&["HSET status:{$ofbob} quote $second"], &["status:{$ofbob}: is missing in quotes:{$second}"]),
     (
         &["ZADD quotes:{$second} $ofbob $ofbob", "HINCRBY status:{$second} quotes 1"],
-        &["quotes:{$second}: $ofbob in it does not quote the status"],
+        &["quotes:{$second}: member $ofbob does not quote the status"],
     ),
     (&["HSET status:{$status} quotes 5"], &["status:{$status}: its quotes is not the size of quotes:{$status}"]),
     (&["HSET user:{$bob} reposts 5"], &["user:{$bob}: its reposts is not the size of reposts:{$bob}"]),
@@ -128,7 +128,7 @@ pub(in crate::fsck) const OF_STATUSES: &[Case] = &[
 pub(in crate::fsck) const OF_HOMES: &[Case] = &[
     (&["ZADD home:{$cyd} $ofbob $ofbob"], &["home:{$cyd}: status $ofbob is by $bob, who is not a source of the feed"]),
     (&["ZADD home:{$cyd} $old $old"], &["home:{$cyd}: there is no status $old"]),
-    (&["ZADD home:{$bob} 77 $status"], &["home:{$bob}: status $status is not at its own position"]),
+    (&["ZADD home:{$bob} 77 $status"], &["home:{$bob}: the score of status $status is not its id"]),
     (
         &["ZADD home:{$old} $ofbob $ofbob"],
         &[
@@ -230,7 +230,7 @@ pub(in crate::fsck) const OF_COMMENTS: &[Case] = &[
     (
         &["DEL comment:{$second}:$c2"],
         &[
-            "replies:{$second}:new: $c2 in it is not a comment",
+            "replies:{$second}:new: member $c2 is not a comment",
             "replies:{$second}:new: $c2 in replies:{$second}:top is not a comment",
             "replies:{$second}:new: $c2 in replies:{$second}:talk is not a comment",
             "replies:{$second}:new: $c2 in replies:{$second}:split is not a comment",

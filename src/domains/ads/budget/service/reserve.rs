@@ -15,7 +15,7 @@ use futures_util::future::try_join_all;
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of attempts of a reservation. Two or three suffice unless other decisions request grants from the same pool.
-const ROUNDS: usize = 24;
+const MAX_ATTEMPTS: usize = 24;
 
 /// A reservation in progress.
 struct PendingReservation {
@@ -36,8 +36,8 @@ pub(in crate::domains::ads) struct ReservationResult {
 }
 
 /// Reserves impressions, independently of each other. One round trip if the shares have money, else one for each step of the grant. If the
-/// pool of a campaign is empty, its other shares return their free money, unless the campaign is in `collected`: this happens once for each
-/// page.
+/// pool of a campaign is empty, its other shares return their free money, unless the campaign is in `collected`: this happens at most once
+/// for each ad request.
 pub(in crate::domains::ads) async fn reserve(
     app: &App,
     now: Millis,
@@ -46,12 +46,12 @@ pub(in crate::domains::ads) async fn reserve(
 ) -> Result<Vec<ReservationResult>, Error> {
     let mut all: Vec<PendingReservation> =
         requests.into_iter().map(|request| PendingReservation { request, reply: None, money_left: None }).collect();
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ATTEMPTS {
         let open: Vec<&mut PendingReservation> = all.iter_mut().filter(|pending| pending.reply.is_none()).collect();
         if open.is_empty() {
             break;
         }
-        round(app, now, open, collected).await?;
+        attempt_open(app, now, open, collected).await?;
     }
     let result = |pending: PendingReservation| ReservationResult {
         reply: pending.reply.unwrap_or(ReservationReply::NoAd),
@@ -62,7 +62,7 @@ pub(in crate::domains::ads) async fn reserve(
 }
 
 /// Makes one attempt of each open reservation, and requests grants for shares without enough money.
-async fn round(
+async fn attempt_open(
     app: &App,
     now: Millis,
     open: Vec<&mut PendingReservation>,

@@ -43,7 +43,7 @@ pub(in crate::domains::ads) struct ReservationRequest {
     pub(in crate::domains::ads) day: u64,
     pub(in crate::domains::ads) grant: Grant,
     /// The minimum eCPM.
-    pub(in crate::domains::ads) floor: Ecpm,
+    pub(in crate::domains::ads) min_ecpm: Ecpm,
     /// The maximum price.
     pub(in crate::domains::ads) max_price: Option<Money>,
     /// The ad and its maximum price; `None` for the best ad, which pays its bid.
@@ -138,8 +138,8 @@ pub(in crate::domains::ads) enum ReservationReply {
     Repeated,
     /// The campaign has no ad that the request allows, or its money is corrupt.
     NoAd,
-    /// The eCPM of the best ad is below the floor.
-    BelowFloor(Ecpm),
+    /// The eCPM of the best ad is below the minimum of the request.
+    BelowMinEcpm(Ecpm),
     /// The share has not enough money for the ad.
     OutOfMoney(Shortfall),
 }
@@ -195,7 +195,7 @@ fn call(now: Millis, request: &ReservationRequest) -> Call {
         .arg(request.grant.total)
         .arg(request.grant.before_day)
         .arg(request.grant.day)
-        .arg(request.floor)
+        .arg(request.min_ecpm)
         .arg(text(request.max_price.map(|most| most.0)))
         .arg(text(request.priced_ad.map(|(ad, _)| ad)))
         .arg(text(request.priced_ad.map(|(_, price)| price.0)))
@@ -238,7 +238,7 @@ fn decode_reply(request: &ReservationRequest, reply: &str) -> Result<Reservation
         "capped" => ReservationReply::Capped(time(1)?),
         "repeated" => ReservationReply::Repeated,
         "none" => ReservationReply::NoAd,
-        "below_floor" => ReservationReply::BelowFloor(number(1)?),
+        "below_min_ecpm" => ReservationReply::BelowMinEcpm(number(1)?),
         "no_money" => ReservationReply::OutOfMoney(Shortfall {
             price: Money(number(1)?),
             free: Money(number(2)?),

@@ -31,7 +31,7 @@ pub(in crate::domains::ads) enum AddAdResult {
     TooManyEver,
 }
 
-/// Adds an ad: the commit. One script on the campaign's tag.
+/// Adds an ad: the commit. One script on the campaign's hash tag.
 pub(in crate::domains::ads) async fn add_ad(db: &Db, ad: &Ad) -> Result<AddAdResult, Error> {
     let campaign = ad.id.campaign;
     let keys = [keys::campaign(campaign), keys::ads(campaign), keys::ad(ad.id)];

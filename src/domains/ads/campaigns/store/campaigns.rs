@@ -17,7 +17,7 @@ use redis::{Value, cmd};
 static WRITE_CAMPAIGN: Script = Script::new(include_str!("../../lua/write_campaign.lua"));
 static CHANGE_CAMPAIGN: Script = Script::allow_oom(include_str!("../../lua/change_campaign.lua"));
 
-/// Writes the definition of a campaign, unless it exists. The definition is the source of truth. One script on its tag.
+/// Writes the definition of a campaign, unless it exists. The definition is the source of truth. One script on its hash tag.
 pub(in crate::domains::ads) async fn write(db: &Db, campaign: &Campaign, keywords: &[(u64, String)]) -> Result<(), Error> {
     let (fields, _) = fields_of(campaign);
     let call = Call::new(&WRITE_CAMPAIGN, [keys::campaign(campaign.id), keys::keywords(campaign.id)]);
@@ -40,7 +40,7 @@ pub(in crate::domains::ads) enum ChangeResult {
 }
 
 /// Changes a campaign to `new` if its version is still that of `new`, and adds and removes keywords. `frozen` is the token of the freeze of its pool,
-/// which must still exist. One script on its tag.
+/// which must still exist. One script on its hash tag.
 pub(in crate::domains::ads) async fn change(
     db: &Db,
     new: &Campaign,

@@ -41,7 +41,7 @@ pub async fn settle_suspension(app: &App, user: UserId, progress: Progress) -> R
     let below = if progress.below == 0 { u64::MAX } else { progress.below };
     if progress.below == 0 {
         for website in accounts::store::newest_websites(app.db(), user, MAX_WEBSITES).await? {
-            publishers::service::sync_suspension(app, user, website).await?;
+            publishers::service::reconcile_suspension(app, user, website).await?;
         }
     }
     let campaigns = accounts::store::campaigns_below(app.db(), user, below, CAMPAIGNS_PER_PASS).await?;

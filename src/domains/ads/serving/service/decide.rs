@@ -83,8 +83,8 @@ impl Decision<'_> {
     async fn decide(&mut self) -> Result<(), Error> {
         if self.app.config().auction == Auction::FirstPrice {
             let batch = self.next(self.missing()).await?;
-            let floor = self.candidates.best_ecpm();
-            self.reserve_batch(&batch, floor).await?;
+            let min_ecpm = self.candidates.best_ecpm();
+            self.reserve_batch(&batch, min_ecpm).await?;
         }
         self.evaluate_candidates().await?;
         self.backfill().await
@@ -151,14 +151,14 @@ impl Decision<'_> {
         Ok(reservations)
     }
 
-    /// Reserves the best ad of each campaign of a batch that was not evaluated. `floor` is the eCPM of the best other candidate: a campaign below it is
-    /// not reserved.
-    async fn reserve_batch(&mut self, batch: &[CampaignId], floor: Ecpm) -> Result<(), Error> {
+    /// Reserves the best ad of each campaign of a batch that was not evaluated. `min_ecpm` is the eCPM of the best other candidate: a campaign below
+    /// it is not reserved.
+    async fn reserve_batch(&mut self, batch: &[CampaignId], min_ecpm: Ecpm) -> Result<(), Error> {
         let share_counts = share_counts::load(self.app, batch.iter().copied()).await?;
         let mut reservations = Vec::with_capacity(batch.len());
         for campaign in batch {
             let share = share_counts.share_of(*campaign, self.request.visitor);
-            reservations.push(ReservationRequest { floor, ..self.reservation_for(share).await? });
+            reservations.push(ReservationRequest { min_ecpm, ..self.reservation_for(share).await? });
         }
         let failed = self.reserve(reservations).await?;
         reevaluate(self.app, failed.into_iter().map(|(share, _)| share.campaign));

@@ -100,7 +100,7 @@ impl Decision<'_> {
             visitor: self.request.visitor,
             day: self.now / DAY,
             grant: Grant::default(),
-            floor: 0,
+            min_ecpm: 0,
             max_price: None,
             priced_ad: None,
             skip: Vec::new(),
@@ -110,8 +110,8 @@ impl Decision<'_> {
         })
     }
 
-    /// Reserves impressions and records the results. Returns the shares that showed no ad for another reason than a cap or the floor, each with the money
-    /// that was left, if money was the reason.
+    /// Reserves impressions and records the results. Returns the shares that showed no ad for another reason than a cap or the minimum eCPM, each with the
+    /// money that was left, if money was the reason.
     pub(in crate::domains::ads) async fn reserve(
         &mut self,
         mut reservations: Vec<ReservationRequest>,
@@ -129,7 +129,7 @@ impl Decision<'_> {
                     capped.extend(served.capped.map(|until| (campaign, Some(until))));
                 }
                 ReservationReply::Capped(until) => capped.push((campaign, until)),
-                ReservationReply::BelowFloor(ecpm) => {
+                ReservationReply::BelowMinEcpm(ecpm) => {
                     self.candidates.put_back(ecpm, campaign);
                     stale.push(campaign);
                 }

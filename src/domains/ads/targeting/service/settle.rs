@@ -123,7 +123,7 @@ async fn read_state(app: &App, id: CampaignId, now: Millis) -> Result<Option<Set
         budget::store::first_hold(db, id, campaign.shares),
     )?;
     if suspension.account_exists && suspension.advertiser != campaign.suspended {
-        campaign = sync_suspension(app, id, suspension.advertiser).await?.unwrap_or(campaign);
+        campaign = reconcile_suspension(app, id, suspension.advertiser).await?.unwrap_or(campaign);
     }
     let committed = ShareBalance::committed_budget(&balances, now / DAY);
     let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|AdDetails { ad, counts, .. }| (ad, counts)).collect();
@@ -265,7 +265,7 @@ async fn release_holds(app: &App, campaign: &Campaign) -> Result<(), Error> {
 
 /// Copies the owner's suspension to a campaign. Returns the campaign with that suspension; `None` if it does not
 /// exist.
-pub(in crate::domains::ads) async fn sync_suspension(
+pub(in crate::domains::ads) async fn reconcile_suspension(
     app: &App,
     id: CampaignId,
     suspended: bool,

@@ -84,7 +84,7 @@ fn reservation_request(token: &Token, attempt: u64, day: u64) -> ReservationRequ
         visitor: token.visitor,
         day,
         grant: Grant::default(),
-        floor: 0,
+        min_ecpm: 0,
         max_price: None,
         priced_ad: Some((token.ad, token.price)),
         skip: Vec::new(),

@@ -10,9 +10,9 @@ import { Answer } from './Answer.tsx';
 import type { ChatCard, ChatRow } from './lists.ts';
 import { RowList } from './RowList.tsx';
 import { titleOf, typingText } from './texts.ts';
+import { useChatRows } from './useChatRows.ts';
 import { useAllChats, useChatChange } from './useChats.ts';
 import { useMembers } from './useMembers.ts';
-import { useThread } from './useThread.ts';
 import { useTyping } from './useTyping.ts';
 
 interface Props {
@@ -20,30 +20,30 @@ interface Props {
   drafts: Map<string, string>;
 }
 
-export function Thread({ chatId, drafts }: Props) {
+export function ChatView({ chatId, drafts }: Props) {
   const { chats } = useAllChats();
-  const thread = useThread(chatId);
+  const rowsState = useChatRows(chatId);
   const members = useMembers(chatId);
   const typing = useTyping(chatId);
   const announcement = useNewMessages(chatId);
   const [replyTo, setReplyTo] = useState<ChatRow | null>(null);
   const chat = chats[chatId];
-  if (thread.phase === 'gone' || (thread.phase === 'read' && !chat)) return <Gone />;
-  if (!chat) return thread.error ? <Failed error={thread.error} /> : <Loading />;
+  if (rowsState.phase === 'gone' || (rowsState.phase === 'read' && !chat)) return <Gone />;
+  if (!chat) return rowsState.error ? <Failed error={rowsState.error} /> : <Loading />;
   const canWrite = chat.viewerState === 'ACTIVE' && chat.viewerCanSend;
   return (
     <section className="chat" aria-labelledby="chat-title">
       <Head chat={chat} members={members} takesFocus={!canWrite} />
-      {thread.phase === 'reading' && !thread.error && <Loading />}
-      <RowList chat={chat} thread={thread} members={members.items ?? []} onReply={canWrite ? setReplyTo : null} />
+      {rowsState.phase === 'reading' && !rowsState.error && <Loading />}
+      <RowList chat={chat} rowsState={rowsState} members={members.items ?? []} onReply={canWrite ? setReplyTo : null} />
       <p className="error" role="alert">
-        {thread.error}
+        {rowsState.error}
       </p>
       <p className="typing" aria-live="polite">
         {typingText(typing)}
       </p>
       {chat.viewerState === 'REQUEST' && <Answer chat={chat} />}
-      {canWrite && <Composer key={chatId} chat={chat} thread={thread} drafts={drafts} replyTo={replyTo} onReplyTo={setReplyTo} />}
+      {canWrite && <Composer key={chatId} chat={chat} rowsState={rowsState} drafts={drafts} replyTo={replyTo} onReplyTo={setReplyTo} />}
       {chat.viewerState === 'ACTIVE' && !canWrite && <p className="hint">You cannot write here: {reasonOf(chat)}</p>}
       <p className="visually-hidden" aria-live="polite">
         {announcement}

@@ -6,8 +6,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The reading rate of one connection. A window begins when a write blocks, and the last window ends when no bytes wait.
-pub(super) struct ReadingPace {
+/// The limit of the read rate of one connection. A window begins when a write blocks, and the last window ends when no bytes wait.
+pub(super) struct ReadRateLimit {
     /// The length of a window.
     window: Duration,
     /// The rate in bytes a second. 0 means that one byte in a window suffices.
@@ -19,7 +19,7 @@ pub(super) struct ReadingPace {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl ReadingPace {
+impl ReadRateLimit {
     pub(super) const fn new(window: Duration, rate: u64) -> Self {
         Self { window, rate, read: 0, end: None, timer: None }
     }
@@ -85,14 +85,14 @@ mod tests {
 
     /// Returns after how many seconds a client that reads at this rate is too slow; `None` if the client is not too slow within an hour.
     fn too_slow_after(rate: u64, bytes_a_second: usize) -> Option<u64> {
-        let (mut pace, began) = (ReadingPace::new(WINDOW, rate), Instant::now());
+        let (mut limit, began) = (ReadRateLimit::new(WINDOW, rate), Instant::now());
         // Bytes that the system buffers at once do not count as read.
-        pace.advance(1 << 20);
+        limit.advance(1 << 20);
         (0..3_600).find(|second| {
             let now = began + Duration::from_secs(*second);
-            pace.begin(now);
-            let is_too_slow = pace.is_too_slow(now);
-            pace.advance(bytes_a_second);
+            limit.begin(now);
+            let is_too_slow = limit.is_too_slow(now);
+            limit.advance(bytes_a_second);
             is_too_slow
         })
     }
@@ -108,12 +108,12 @@ mod tests {
 
     #[test]
     fn each_response_has_its_own_window() {
-        let (mut pace, began) = (ReadingPace::new(WINDOW, 1_024), Instant::now());
-        pace.begin(began);
-        pace.end();
-        assert!(!pace.is_too_slow(began + WINDOW));
-        pace.begin(began + WINDOW);
-        assert!(!pace.is_too_slow(began + WINDOW * 3 / 2), "the next response has a window of its own");
-        assert!(pace.is_too_slow(began + WINDOW * 2));
+        let (mut limit, began) = (ReadRateLimit::new(WINDOW, 1_024), Instant::now());
+        limit.begin(began);
+        limit.end();
+        assert!(!limit.is_too_slow(began + WINDOW));
+        limit.begin(began + WINDOW);
+        assert!(!limit.is_too_slow(began + WINDOW * 3 / 2), "the next response has a window of its own");
+        assert!(limit.is_too_slow(began + WINDOW * 2));
     }
 }

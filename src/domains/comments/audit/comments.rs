@@ -61,7 +61,7 @@ async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Fin
         if ordered.read::<Option<f64>>(&(it.id, it.path.last().copied().unwrap_or(0))).flatten().is_none() {
             found.add_repairable(&key, format!("is missing in {}", order(it.id)), [Remedy::AddCommentToOrders(it.id)]);
         }
-        // Comments of a deleted branch are about to be deleted; the check of the thread decides.
+        // `thread::check` reports a missing ancestor, unless the branch is being deleted.
         let is_attached =
             it.path.iter().all(|number| existing_comments.read::<u64>(&CommentId { number: *number, ..it.id }) == Some(1));
         let Some(author) = it.author.filter(|_| is_attached) else { continue };
@@ -115,10 +115,10 @@ fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings)
     CommentRefs { id, author, is_deleted, has_votes: votes(6) + votes(7) > 0, path }
 }
 
-/// Votes belong to existing comments, and their numbers equal the counts.
+/// Checks that votes belong to existing comments, and that their numbers equal the stored counts.
 async fn check_votes(reader: &AuditReader, ids: &[CommentId], found: &mut Findings) -> Result<(), Error> {
     let mut sums: HashMap<String, (u64, u64)> = HashMap::new();
-    let mut odd: HashSet<String> = HashSet::new();
+    let mut invalid: HashSet<String> = HashSet::new();
     let of_keys: Vec<String> = ids.iter().map(|id| keys::votes(*id)).collect();
     reader
         .fields(of_keys, async |page| {
@@ -127,7 +127,7 @@ async fn check_votes(reader: &AuditReader, ids: &[CommentId], found: &mut Findin
                 match vote.as_str() {
                     "1" => *up += 1,
                     "-1" => *down += 1,
-                    _ => drop(odd.insert(key)),
+                    _ => drop(invalid.insert(key)),
                 }
             }
             Ok(())
@@ -138,7 +138,7 @@ async fn check_votes(reader: &AuditReader, ids: &[CommentId], found: &mut Findin
     for id in ids {
         let key = keys::votes(*id);
         let recount = [Remedy::RecountVotes(*id)];
-        if odd.contains(&key) {
+        if invalid.contains(&key) {
             found.add_repairable(&key, "contains an invalid vote", recount.clone());
         }
         let (author, up, down): (Option<u64>, Option<u64>, Option<u64>) = counts.read(id).unwrap_or_default();

@@ -14,24 +14,24 @@ import { useLatest } from './useLatest.ts';
 
 const FIRST = 40;
 // The time for which a row that arrived early waits for the rows before it: rows of a chat that was not accepted yet have no events.
-const AHEAD_MS = 1_000;
+const GAP_WAIT_MS = 1_000;
 
-// Where the list is scrolled to after a read.
-export interface Goal {
+// The place to which the list scrolls next.
+export interface ScrollTarget {
   to: 'line' | 'end' | number;
 }
 
 interface State extends Rows {
   phase: 'reading' | 'read' | 'gone';
-  // The number of the row below the line "New messages".
+  // The sequence of the row below the line "New messages".
   line: number | null;
-  goal: Goal | null;
+  scrollTarget: ScrollTarget | null;
   error: string;
 }
 
-const EMPTY: State = { ...NO_ROWS, phase: 'reading', line: null, goal: null, error: '' };
+const EMPTY: State = { ...NO_ROWS, phase: 'reading', line: null, scrollTarget: null, error: '' };
 
-export function useThread(chatId: string) {
+export function useChatRows(chatId: string) {
   const client = useClient();
   const viewer = useViewer();
   const chats = useAllChats();
@@ -50,8 +50,8 @@ export function useThread(chatId: string) {
     return node?.__typename === 'Chat' ? node : null;
   };
 
-  // Reads the rows around a number, or the newest ones.
-  async function readAt(around: number | null, goal: (rows: Rows, card: ChatCard) => Partial<State>): Promise<void> {
+  // Reads the rows around a sequence, or the newest ones.
+  async function readAt(around: number | null, stateAfter: (rows: Rows, card: ChatCard) => Partial<State>): Promise<void> {
     const round = ++reading.current.round;
     reading.current.waiting = [];
     try {
@@ -60,9 +60,9 @@ export function useThread(chatId: string) {
       if (!chat) return change((state) => ({ ...state, ...NO_ROWS, phase: 'gone' }));
       const { messages, ...card } = chat;
       const rows = fromPage(messages);
-      // The goal depends on the viewer's read position before this read.
-      const next = goal(rows, card);
-      chats.learn(card);
+      // The next state depends on the viewer's read position before this read.
+      const next = stateAfter(rows, card);
+      chats.updateCard(card);
       change((state) => ({ ...state, ...rows, phase: 'read', error: '', ...next }));
       reading.current.waiting?.forEach(apply);
     } catch (errors) {
@@ -82,7 +82,7 @@ export function useThread(chatId: string) {
       const around = card.viewerUnreadCount > 0 ? seen + 1 : null;
       await readAt(around, (rows) => {
         const line = around === null ? null : firstUnread(rows.rows, seen, viewer?.id);
-        return { line, goal: { to: line === null ? 'end' : 'line' } };
+        return { line, scrollTarget: { to: line === null ? 'end' : 'line' } };
       });
     } catch (errors) {
       if (round === reading.current.round) change((state) => ({ ...state, error: textOf(errors) }));
@@ -119,7 +119,7 @@ export function useThread(chatId: string) {
     change((state) => ({ ...state, ...applyToRows(state, changed), line: lineAfter(state, changed) }));
   }
 
-  // The line moves to the first text that arrives while the viewer is elsewhere.
+  // The line moves to the first message that arrives while the page is hidden or has no focus.
   function lineAfter({ line }: State, changed: Change): number | null {
     if (changed.__typename !== 'MessageSent' || isAttentive()) return line;
     const seen = cardOf()?.viewerMember?.seenSequence ?? 0;
@@ -142,7 +142,7 @@ export function useThread(chatId: string) {
   const [last, ahead] = [lastOf(state), state.ahead[0]?.sequence];
   useEffect(() => {
     if (ahead === undefined) return;
-    const timer = setTimeout(() => void readPage({ first: FIRST }, withNewest), AHEAD_MS);
+    const timer = setTimeout(() => void readPage({ first: FIRST }, withNewest), GAP_WAIT_MS);
     return () => clearTimeout(timer);
   }, [last, ahead]);
 
@@ -150,18 +150,18 @@ export function useThread(chatId: string) {
     ...state,
     readOlder: () => readPage({ first: FIRST, after: state.older }, withOlder),
     readNewer: () => readPage({ last: FIRST, before: state.newer }, withNewer),
-    readEnd: () => (state.newer === null ? change((state) => ({ ...state, goal: { to: 'end' } })) : readAt(null, () => ({ goal: { to: 'end' } }))),
+    readEnd: () => (state.newer === null ? change((state) => ({ ...state, scrollTarget: { to: 'end' } })) : readAt(null, () => ({ scrollTarget: { to: 'end' } }))),
     // Keeps the newest rows only, when too many have been read.
-    shorten: () => readAt(null, () => ({ goal: { to: 'end' } })),
+    shorten: () => readAt(null, () => ({ scrollTarget: { to: 'end' } })),
     // Shows a row, and reads it first if it has not been read.
     jumpTo(sequence: number) {
       const isRead = state.rows.some((row) => row.sequence === sequence);
-      if (isRead) change((state) => ({ ...state, goal: { to: sequence } }));
-      else void readAt(sequence, () => ({ goal: { to: sequence } }));
+      if (isRead) change((state) => ({ ...state, scrollTarget: { to: sequence } }));
+      else void readAt(sequence, () => ({ scrollTarget: { to: sequence } }));
     },
   };
 }
 
-export type ThreadState = ReturnType<typeof useThread>;
+export type ChatRowsState = ReturnType<typeof useChatRows>;
 
 const textOf = (errors: unknown) => (Array.isArray(errors) ? messageOf(errors as ErrorMessage[]) : String(errors));
