@@ -345,6 +345,7 @@ mod tests {
             restriction: None,
             requires_public: false,
             envelope_id,
+            reply: None,
         };
         for (envelope_id, fails, runs) in
             [(None, true, 1), (None, false, 2), (Some(1), false, 2), (Some(1), false, 2), (Some(2), false, 2)]
@@ -365,6 +366,7 @@ mod tests {
             restriction: None,
             requires_public: false,
             envelope_id,
+            reply: None,
         };
         let render =
             async |cursor: &str, envelope_id| renderer.render(&event(cursor, Some(envelope_id))).await.expect("a rendering");

@@ -88,6 +88,7 @@ impl ChatStream {
             restriction: None,
             requires_public: false,
             envelope_id,
+            reply: None,
         }
     }
 

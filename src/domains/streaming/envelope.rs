@@ -1,5 +1,6 @@
 //! An event on its way to the subscriptions that it concerns.
 
+use super::shared_reply::SharedReply;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,11 +13,14 @@ pub(super) struct Envelope<E, P> {
     pub(super) position_after: P,
     /// Identifies the event in this process, so that it is rendered once for all of its recipients.
     pub(super) id: u64,
+    /// For an event of a status: whether the status is a reply.
+    pub(super) reply: SharedReply,
 }
 
 impl<E, P> Envelope<E, P> {
     pub(super) fn new(event: E, position_after: P) -> Arc<Self> {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        Arc::new(Self { event, position_after, id: LAST.fetch_add(1, Ordering::Relaxed) })
+        let id = LAST.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Self { event, position_after, id, reply: SharedReply::default() })
     }
 }

@@ -76,6 +76,7 @@ mod model;
 mod envelope;
 mod posting;
 mod recipients;
+mod shared_reply;
 mod event_queue;
 mod thread_channel;
 mod run;

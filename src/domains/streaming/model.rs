@@ -1,5 +1,6 @@
 //! Plain types: filters as requested, and events as they are sent.
 
+use super::shared_reply::SharedReply;
 use crate::base::ids::{ChatId, CommentId, StatusId, UserId};
 use crate::base::named::named_enum;
 use crate::domains::chats::ChatEventContent;
@@ -26,6 +27,8 @@ pub struct OutgoingEvent {
     pub(crate) requires_public: bool,
     /// Identifies the event in this process, so that it is rendered once for all of its recipients; `None` for a gap.
     pub(crate) envelope_id: Option<u64>,
+    /// For events of statuses: whether the status is a reply.
+    pub(crate) reply: Option<SharedReply>,
 }
 
 /// The restriction of an event: which subscribers receive the deletion of a status that was not public, or is not public any more.

@@ -178,6 +178,7 @@ impl StatusStream {
             restriction: envelope.and_then(|it| restriction(&it.event)),
             requires_public,
             envelope_id: envelope.map(|it| it.id),
+            reply: envelope.map(|it| it.reply.clone()),
         }
     }
 
@@ -265,12 +266,13 @@ impl StatusStream {
         !is_hidden && self.has_source(author, names)
     }
 
-    /// Whether the feed of this subscription shows a new or edited status by the rule on replies. At most one round trip; no round trip
-    /// for a cached status and for other events, which are always shown.
+    /// Whether the feed of this subscription shows a new or edited status by the rule on replies. At most one round trip for all
+    /// subscriptions to which the hub dispatches the event; no round trip for a cached status and for other events, which are always shown.
     async fn shows_reply(&self, viewer: Option<&Viewer>, event: &OutgoingEvent) -> bool {
         let (Interest::Feed(sources), Some(viewer)) = (&self.interest, viewer) else { return true };
         let (OutgoingEventKind::Posted(id) | OutgoingEventKind::Edited(id)) = event.kind else { return true };
-        let Some((author, reply)) = recipients::reply_of(&self.app, id).await else { return true };
+        let Some(shared) = &event.reply else { return true };
+        let Some((author, reply)) = shared.get_or_read(recipients::reply_of(&self.app, id)).await else { return true };
         if event.author != Some(self.term_hasher.author(author)) {
             return true; // The rule does not apply to reposts.
         }

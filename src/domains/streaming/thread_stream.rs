@@ -84,6 +84,7 @@ impl ThreadStream {
             restriction: None,
             requires_public: false,
             envelope_id: None,
+            reply: None,
         }
     }
 }

@@ -71,6 +71,24 @@ async fn an_event_is_rendered_once_for_all_subscribers_with_the_same_selection()
 }
 
 #[tokio::test]
+async fn a_status_is_read_once_for_all_subscriptions_to_a_home() {
+    // Without the client cache: with the cache, the number of reads would depend on timing.
+    let app = TestApp::without_client_cache(Config::default()).await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    ada.follow(&bob).await;
+    let mut one = vec![LiveSubscription::home(&app, &ada, None).await.until_listening().await];
+    let (alone, _) = post_and_count_reads(&app, &bob, "for one device", &mut one).await;
+    let mut devices = one;
+    for _ in 1..20 {
+        devices.push(LiveSubscription::home(&app, &ada, None).await.until_listening().await);
+    }
+    let (many, responses) = post_and_count_reads(&app, &bob, "for twenty devices", &mut devices).await;
+    assert_eq!(many, alone, "whether the status is a reply is read once");
+    assert!(responses.iter().all(|response| *response == responses[0]), "{responses:?}");
+    assert_eq!(responses[0]["data"]["homeTimelineEvents"]["status"]["message"], "for twenty devices");
+}
+
+#[tokio::test]
 async fn other_selections_and_viewers_are_rendered_separately() {
     let app = TestApp::start().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
