@@ -227,7 +227,7 @@ async fn the_buckets_of_failed_log_ins_are_deleted_with_the_account() {
     let refused = app.anonymous().run("LogIn", json!({ "input": input })).await;
     assert_eq!(user_error_codes(&refused["data"]["logIn"]), ["WRONG_CREDENTIALS"]);
     let buckets = || app.redis.keys().into_iter().filter(|key| key.ends_with(":log-ins-of-account")).count();
-    assert_eq!(buckets(), 2, "of its logins, and of all its names");
+    assert_eq!(buckets(), 2, "of its logins, and of all its identifiers");
     delete_account(&ada, "correct horse").await;
     app.drain().await;
     assert_eq!(buckets(), 0);

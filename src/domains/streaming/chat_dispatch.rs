@@ -21,13 +21,13 @@ const QUEUE_LENGTH: usize = 1_024;
 const BATCH: usize = 64;
 
 /// An event to dispatch.
-pub(super) struct ChatDelivery {
+pub(super) struct ChatDispatch {
     envelope: Arc<Envelope<Event, LogPosition>>,
     /// The number of the newest subscription when the dispatch of the event began: later subscriptions have read the event.
     last: u64,
 }
 
-impl ChatDelivery {
+impl ChatDispatch {
     pub(super) const fn new(envelope: Arc<Envelope<Event, LogPosition>>, last: u64) -> Self {
         Self { envelope, last }
     }
@@ -82,10 +82,10 @@ impl Hub {
         if state.chats.is_empty() {
             state.subscribe(events::typing_channel);
         }
-        if state.chat_deliveries.is_none() {
-            let (sender, deliveries) = mpsc::channel(QUEUE_LENGTH);
-            state.chat_deliveries = Some(sender);
-            tokio::spawn(dispatch_all(app.clone(), self.clone(), deliveries));
+        if state.chat_dispatches.is_none() {
+            let (sender, dispatches) = mpsc::channel(QUEUE_LENGTH);
+            state.chat_dispatches = Some(sender);
+            tokio::spawn(dispatch_all(app.clone(), self.clone(), dispatches));
         }
         let (id, indexed) = (state.next_interest(), watch::Sender::new(true).subscribe());
         let interest = Arc::new(ChatInterest { hub: self.clone(), viewer, id, indexed });
@@ -94,30 +94,30 @@ impl Hub {
     }
 
     /// Enqueues an event of a chat for the task.
-    pub(super) async fn deliver_to_chat(&self, delivery: ChatDelivery) {
-        let deliveries = self.state().chat_deliveries.clone();
-        if let Some(deliveries) = deliveries {
+    pub(super) async fn dispatch_to_chat(&self, dispatch: ChatDispatch) {
+        let dispatches = self.state().chat_dispatches.clone();
+        if let Some(dispatches) = dispatches {
             // Sending fails only when the process ends: the task ends with it.
-            drop(deliveries.send(delivery).await);
+            drop(dispatches.send(dispatch).await);
         }
     }
 
     /// Dispatches an event of typing, which is not in the log.
     pub(super) async fn dispatch_typing(&self, event: Event) {
-        let delivery = {
+        let dispatch = {
             let state = self.state();
             let Some(position) = state.position.clone().filter(|_| !state.chats.is_empty()) else { return };
-            ChatDelivery::new(Envelope::new(event, position), state.last_number)
+            ChatDispatch::new(Envelope::new(event, position), state.last_number)
         };
-        self.deliver_to_chat(delivery).await;
+        self.dispatch_to_chat(dispatch).await;
     }
 }
 
 /// Dispatches events in their order.
-async fn dispatch_all(app: App, hub: Hub, mut deliveries: mpsc::Receiver<ChatDelivery>) {
+async fn dispatch_all(app: App, hub: Hub, mut dispatches: mpsc::Receiver<ChatDispatch>) {
     let mut batch = Vec::with_capacity(BATCH);
-    while deliveries.recv_many(&mut batch, BATCH).await > 0 {
-        let events: Vec<chats::ChatLogEntry> = batch.iter().filter_map(|delivery| delivery.envelope.event.in_chat()).collect();
+    while dispatches.recv_many(&mut batch, BATCH).await > 0 {
+        let events: Vec<chats::ChatLogEntry> = batch.iter().filter_map(|dispatch| dispatch.envelope.event.in_chat()).collect();
         let recipients = loop {
             match chats::recipients(&app, &events).await {
                 Ok(recipients) => break recipients,
@@ -127,19 +127,19 @@ async fn dispatch_all(app: App, hub: Hub, mut deliveries: mpsc::Receiver<ChatDel
                 }
             }
         };
-        for (delivery, recipients) in batch.drain(..).zip(recipients) {
-            enqueue_for(&hub, &delivery, &recipients).await;
+        for (dispatch, recipients) in batch.drain(..).zip(recipients) {
+            enqueue_for(&hub, &dispatch, &recipients).await;
         }
     }
 }
 
 /// Appends an event to the queues of the subscriptions of these accounts, in bounded steps.
-async fn enqueue_for(hub: &Hub, delivery: &ChatDelivery, recipients: &[UserId]) {
+async fn enqueue_for(hub: &Hub, dispatch: &ChatDispatch, recipients: &[UserId]) {
     let mut interests = interests_of(&hub.state(), recipients);
     let mut served = (0, 0);
     while !interests.is_empty() {
-        let queues = next_queues(&hub.state(), &mut interests, &mut served, delivery.last);
-        queues.iter().for_each(|queue| queue.push(delivery.envelope.clone()));
+        let queues = next_queues(&hub.state(), &mut interests, &mut served, dispatch.last);
+        queues.iter().for_each(|queue| queue.push(dispatch.envelope.clone()));
         yield_now().await;
     }
 }

@@ -1,7 +1,7 @@
 //! The hub of a process: which subscriptions wait for which interest, and up to where events have been dispatched.
 
 use super::change_queue::ChangeQueue;
-use super::chat_dispatch::{ChatDelivery, ChatInterest};
+use super::chat_dispatch::{ChatDispatch, ChatInterest};
 use super::event_queue;
 use super::feed_sources::{FeedSources, wait};
 use super::hidden_authors::HiddenAuthors;
@@ -50,7 +50,7 @@ pub(super) struct HubState {
     /// The interests of the accounts that subscribe to their chats.
     pub(super) chats: BTreeMap<UserId, (InterestId, Weak<ChatInterest>)>,
     /// The queue of the task that dispatches events of chats.
-    pub(super) chat_deliveries: Option<mpsc::Sender<ChatDelivery>>,
+    pub(super) chat_dispatches: Option<mpsc::Sender<ChatDispatch>>,
     /// Channels that are watched: the number of watchers, and a counter of messages.
     watched: HashMap<String, (usize, watch::Sender<u64>)>,
     /// The last dispatched event of each shard; `None` without subscriptions.

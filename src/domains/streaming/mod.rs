@@ -13,7 +13,7 @@
 //! of their content. The index holds each filter and feed once, and the hub lists the subscribers separately, so subscribing and unsubscribing cost
 //! the same for every interest. The hub's lock is held only for a bounded amount of work. A background task adds interests to the index and removes
 //! them in bounded steps (`indexer`): feeds before filters, and within each kind the accounts and addresses in round-robin order (`change_queue`). An
-//! event is dispatched in bounded steps, too (`delivery`). A subscription joins the hub when its interest is indexed and the hub has dispatched
+//! event is dispatched in bounded steps, too (`dispatch`). A subscription joins the hub when its interest is indexed and the hub has dispatched
 //! nothing that the subscription has not read; otherwise it continues to read the log. So it may join between any two steps. It leaves in one step;
 //! its interest is removed later.
 //!
@@ -61,7 +61,7 @@ mod feed_sources;
 mod hidden_authors;
 mod index_change;
 mod event_source;
-mod delivery;
+mod dispatch;
 mod filter;
 mod subscription_stream;
 mod graphql;

@@ -5,8 +5,8 @@
 //! guesses use up the guesser's own tokens; only guesses from many client addresses exhaust the last bucket, which does not stop a known device.
 //!
 //! A mail address has buckets of its own, whether or not an account has it; otherwise a refusal would reveal whether an account has the address, and which.
-//! Attempts by all names of an account are charged to common buckets as well. If only these buckets are empty, the attempt is not refused, and fails
-//! as with a wrong password.
+//! Attempts by all identifiers of an account (its logins and its mail address) are charged to common buckets as well. If only these buckets are empty,
+//! the attempt is not refused, and fails as with a wrong password.
 
 use crate::app::App;
 use crate::base::email::EmailDigest;
@@ -35,29 +35,32 @@ pub(super) struct KnownDevice {
 pub(super) struct AttemptTarget {
     /// The login, address or session that was sent: its bucket decides whether the attempt is refused.
     identifier: Subject,
-    /// The bucket of all names of the account, or of a name that no account has. If it is empty, the attempt fails as with a wrong password. `None`
-    /// for the account of a session.
-    all_names: Option<Subject>,
+    /// The bucket of all identifiers of the account, or of an identifier that no account has. If it is empty, the attempt fails as with a wrong
+    /// password. `None` for the account of a session.
+    all_identifiers: Option<Subject>,
 }
 
 impl AttemptTarget {
     /// An account whose logins count together, or a text if no account has the login.
     pub(super) fn login(text: &str, account: Option<UserId>) -> Self {
-        Self::with_names(account.map_or_else(|| Subject::login(text), Subject::logins_of), account)
+        Self::with_identifiers(account.map_or_else(|| Subject::login(text), Subject::logins_of), account)
     }
 
     /// A mail address, whether or not an account has it: a refusal does not reveal that.
     pub(super) fn email(address: &EmailDigest, account: Option<UserId>) -> Self {
-        Self::with_names(Subject::email_as_login(address), account)
+        Self::with_identifiers(Subject::email_as_login(address), account)
     }
 
     /// The account of a session.
     pub(super) fn own(account: UserId) -> Self {
-        Self { identifier: Subject::logins_of(account), all_names: None }
+        Self { identifier: Subject::logins_of(account), all_identifiers: None }
     }
 
-    fn with_names(identifier: Subject, account: Option<UserId>) -> Self {
-        Self { identifier, all_names: Some(account.map_or_else(|| identifier.names_of_no_account(), Subject::names_of)) }
+    fn with_identifiers(identifier: Subject, account: Option<UserId>) -> Self {
+        Self {
+            identifier,
+            all_identifiers: Some(account.map_or_else(|| identifier.identifiers_of_no_account(), Subject::identifiers_of)),
+        }
     }
 }
 
@@ -96,8 +99,8 @@ impl Attempt {
         }
         charged.push(shared);
         let mut is_exhausted = false;
-        if let Some(names) = target.all_names {
-            let all = [(Limit::LogIns, names.with_network(client_address)), (Limit::LogInsOfAccount, names)];
+        if let Some(identifiers) = target.all_identifiers {
+            let all = [(Limit::LogIns, identifiers.with_network(client_address)), (Limit::LogInsOfAccount, identifiers)];
             match charge(app, &all).await {
                 Ok(()) => charged.extend(all),
                 Err(Error::RateLimited { .. }) => is_exhausted = true,
@@ -110,7 +113,7 @@ impl Attempt {
         Ok(Self { charged, is_exhausted, _running: None })
     }
 
-    /// Whether the account has no attempts left by all its names together: then the attempt fails as with a wrong password.
+    /// Whether the account has no attempts left by all its identifiers together: then the attempt fails as with a wrong password.
     pub(super) const fn is_exhausted(&self) -> bool {
         self.is_exhausted
     }

@@ -80,8 +80,8 @@ impl Subject {
         Self::Login(half_digest(&[b"\xffmail", address.as_str().as_bytes()]))
     }
 
-    /// All names of `account`: its logins and its mail address.
-    pub fn names_of(account: UserId) -> Self {
+    /// All identifiers of `account`: its logins and its mail address.
+    pub fn identifiers_of(account: UserId) -> Self {
         Self::Login(half_digest(&[b"\xffnames", &account.0.to_be_bytes()]))
     }
 
@@ -94,8 +94,8 @@ impl Subject {
         }
     }
 
-    /// A subject in place of [`Self::names_of`] if no account has this login, so that both cost the same.
-    pub fn names_of_no_account(self) -> Self {
+    /// A subject in place of [`Self::identifiers_of`] if no account has this login, so that both cost the same.
+    pub fn identifiers_of_no_account(self) -> Self {
         match self {
             Self::Login(digest) => Self::Login(half_digest(&[b"\xffnobody", &digest])),
             other => other,
@@ -275,9 +275,9 @@ mod tests {
             Subject::logins_of(UserId(1)).with_network(None),
             Subject::logins_of(UserId(1)).with_network(Some([192, 0, 2, 1].into())),
             Subject::logins_of(UserId(2)).with_network(Some([192, 0, 2, 1].into())),
-            Subject::names_of(UserId(1)),
-            Subject::names_of(UserId(1)).with_network(Some([192, 0, 2, 1].into())),
-            Subject::login("ada").names_of_no_account(),
+            Subject::identifiers_of(UserId(1)),
+            Subject::identifiers_of(UserId(1)).with_network(Some([192, 0, 2, 1].into())),
+            Subject::login("ada").identifiers_of_no_account(),
             Subject::email_as_login(&EmailDigest("ada".into())),
             Subject::device(UserId(1), 2),
             Subject::device(UserId(2), 1),

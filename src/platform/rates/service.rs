@@ -177,7 +177,7 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
 pub async fn purge(app: &App, account: UserId) -> Result<bool, Error> {
     let subjects = |limit: Limit| match limit.charged_to() {
         ChargedTo::Account | ChargedTo::AccountOrAddress | ChargedTo::Mail => vec![Subject::Account(account)],
-        ChargedTo::Login => vec![Subject::logins_of(account), Subject::names_of(account)],
+        ChargedTo::Login => vec![Subject::logins_of(account), Subject::identifiers_of(account)],
         ChargedTo::Address | ChargedTo::LoginAndAddress | ChargedTo::Device | ChargedTo::ServerKey => Vec::new(),
     };
     let buckets = |limit: Limit| subjects(limit).into_iter().map(move |subject| (limit, subject));

@@ -106,7 +106,7 @@ async fn every_limit_refuses_at_its_quota_and_accepts_after_a_refill() {
         assert_eq!(refused(&send_charged_request(&app, limit, &people, 8).await, limit), Some(1_200), "{limit:?}");
         let keys = app.redis.keys();
         let buckets: Vec<&String> = keys.iter().filter(|key| key.ends_with(&format!("}}:{}", limit.name()))).collect();
-        // A log-in is charged by its name, and by all names of the account.
+        // A log-in is charged by its identifier, and by all identifiers of the account.
         let charged = if matches!(limit, Limit::LogIns | Limit::LogInsOfAccount) { 2 } else { 1 };
         assert_eq!(buckets.len(), charged, "{limit:?} charged {buckets:?}");
         for bucket in buckets {

@@ -3,7 +3,7 @@
 //! Only the listener dispatches, one event after another. The hub's position moves before the first step: a subscription that joins
 //! between two steps has read the event or must read it. A subscription that leaves is not in the next step.
 
-use super::chat_dispatch::ChatDelivery;
+use super::chat_dispatch::ChatDispatch;
 use super::envelope::Envelope;
 use super::hub::{Hub, HubState, StatusQueue, SubscriberId, next_queues};
 use super::index::{IndexSearch, STEP};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tokio::task::yield_now;
 
 /// An event that is being dispatched.
-pub(super) struct Delivery {
+pub(super) struct Dispatch {
     envelope: Arc<Envelope<Event, LogPosition>>,
     term_hasher: TermHasher,
     search: IndexSearch,
@@ -23,11 +23,11 @@ pub(super) struct Delivery {
     interests: Option<Vec<InterestId>>,
     /// The last subscription that was served.
     served: SubscriberId,
-    /// The number of the newest subscription when the delivery began.
+    /// The number of the newest subscription when the dispatch began.
     last: u64,
 }
 
-impl Delivery {
+impl Dispatch {
     /// Begins to dispatch an event. `None` if the event was dispatched before, or if no subscription matches it.
     pub(super) fn begin(state: &mut HubState, event: Event) -> Option<Self> {
         let (term_hasher, position) = (state.term_hasher?, state.position.as_mut()?);
@@ -68,12 +68,12 @@ impl Delivery {
 }
 
 impl Hub {
-    async fn deliver(&self, delivery: Option<Delivery>) {
-        let Some(mut delivery) = delivery else { return };
-        if delivery.envelope.event.chat.is_some() {
-            return self.deliver_to_chat(ChatDelivery::new(delivery.envelope, delivery.last)).await;
+    async fn run_dispatch(&self, dispatch: Option<Dispatch>) {
+        let Some(mut dispatch) = dispatch else { return };
+        if dispatch.envelope.event.chat.is_some() {
+            return self.dispatch_to_chat(ChatDispatch::new(dispatch.envelope, dispatch.last)).await;
         }
-        while delivery.step(self) {
+        while dispatch.step(self) {
             yield_now().await;
         }
     }
@@ -81,13 +81,13 @@ impl Hub {
     /// Dispatches a received event if `before`, the previous event, is the last dispatched one. Returns `false` if it is not: events were missed, or the
     /// received event was read already, or Redis has lost events and starts again. Returns `true` without subscriptions.
     pub(super) async fn dispatch(&self, event: Event, before: EventId) -> bool {
-        let (delivery, is_handled) = {
+        let (dispatch, is_handled) = {
             let mut state = self.state();
             let last = state.position.as_ref().and_then(|position| position.0.get(event.shard).copied());
             let follows = last == Some(before);
-            (if follows { Delivery::begin(&mut state, event) } else { None }, follows || last.is_none())
+            (if follows { Dispatch::begin(&mut state, event) } else { None }, follows || last.is_none())
         };
-        self.deliver(delivery).await;
+        self.run_dispatch(dispatch).await;
         is_handled
     }
 
@@ -97,14 +97,14 @@ impl Hub {
             if at % STEP == STEP - 1 {
                 yield_now().await;
             }
-            let delivery = {
+            let dispatch = {
                 let mut state = self.state();
                 if state.epoch != epoch {
                     return false;
                 }
-                Delivery::begin(&mut state, event)
+                Dispatch::begin(&mut state, event)
             };
-            self.deliver(delivery).await;
+            self.run_dispatch(dispatch).await;
         }
         true
     }
@@ -188,7 +188,7 @@ mod tests {
         /// All events, in order.
         log: Vec<Event>,
         indexer: Indexer,
-        delivery: Option<Delivery>,
+        dispatch: Option<Dispatch>,
         all: Vec<TestSubscription>,
     }
 
@@ -221,16 +221,16 @@ mod tests {
 
         /// Runs the next step of the listener; `false` if there is nothing to do.
         fn listen(&mut self) -> bool {
-            if let Some(delivery) = &mut self.delivery {
-                if !delivery.step(&self.hub) {
-                    self.delivery = None;
+            if let Some(dispatch) = &mut self.dispatch {
+                if !dispatch.step(&self.hub) {
+                    self.dispatch = None;
                 }
                 return true;
             }
             let mut state = self.hub.state();
             let Some(position) = state.position.clone() else { return false };
             let Some(event) = self.log.iter().find(|event| !position.covers(event)) else { return false };
-            self.delivery = Delivery::begin(&mut state, event.clone());
+            self.dispatch = Dispatch::begin(&mut state, event.clone());
             true
         }
 
@@ -279,7 +279,7 @@ mod tests {
             let mut random = StdRng::seed_from_u64(seed);
             let hub = hub();
             let indexer = Indexer::new(hub.clone());
-            let mut world = World { hub, log: Vec::new(), indexer, delivery: None, all: Vec::new() };
+            let mut world = World { hub, log: Vec::new(), indexer, dispatch: None, all: Vec::new() };
             for _ in 0..600 {
                 match random.random_range(0..100) {
                     0..4 => world.open([3, 300, 600][random.random_range(0..3)]),
@@ -328,8 +328,8 @@ mod tests {
             repost: None,
             chat: None,
         };
-        let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("a subscription matches");
-        while delivery.step(&hub) {}
+        let mut dispatch = Dispatch::begin(&mut hub.state(), posted).expect("a subscription matches");
+        while dispatch.step(&hub) {}
         assert!(other.queue.next().now_or_never().is_some() && third.queue.next().now_or_never().is_none());
         drop((other, third));
         assert!(!hub.is_idle(), "the indexer has not removed the interests yet");
@@ -338,20 +338,20 @@ mod tests {
     }
 
     #[test]
-    fn each_step_delivers_an_event_to_a_bounded_number_of_subscriptions() {
+    fn each_step_dispatches_an_event_to_a_bounded_number_of_subscriptions() {
         let hub = hub();
         let all: Vec<HubSubscription> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
         let (id, terms) = (EventId { at: 1, number: 0 }, HASHER.status(UserId(2), "", None));
         let posted = Event { shard: 0, id, kind: EventKind::Posted, status: StatusId(1), terms, repost: None, chat: None };
-        let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("a subscription matches");
-        let (mut delivered, mut has_more) = (0, true);
+        let mut dispatch = Dispatch::begin(&mut hub.state(), posted).expect("a subscription matches");
+        let (mut dispatched, mut has_more) = (0, true);
         while has_more {
-            has_more = delivery.step(&hub);
+            has_more = dispatch.step(&hub);
             let now = all.iter().filter(|joined| joined.queue.next().now_or_never().is_some()).count();
             assert!(now <= STEP, "{now} at once");
-            delivered += now;
+            dispatched += now;
         }
-        assert_eq!(delivered, 3 * STEP);
+        assert_eq!(dispatched, 3 * STEP);
     }
 
     #[test]
