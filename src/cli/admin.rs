@@ -41,7 +41,8 @@ enum AdminAction {
     ListKeys(keys::ListKeys),
     /// Revoke a server key. Every server refuses it at once.
     RevokeKey(keys::RevokeKey),
-    /// Sign ads with a new key. Tokens that were signed with the previous key stay valid until they expire.
+    /// Sign impression tokens with a new key. Tokens and click URLs of the previous key stay valid for at most two hours; those of older keys
+    /// become invalid.
     RotateAdKeys(RotateAdKeys),
 }
 

@@ -47,7 +47,8 @@ enum Command {
     Fsck(fsck::command::FsckOptions),
     /// Show the background tasks and the dead letters, and retry or drop these.
     Tasks(tasks::TaskOptions),
-    /// Delete an account, suspend an advertiser or a publisher, rotate the key of ads.
+    /// Delete an account, suspend an advertiser or a publisher, manage the server keys of backends, rotate the signing key of impression
+    /// tokens.
     Admin(admin::AdminOptions),
     /// Run the background tasks, beside the servers or on another machine. Servers run them, too.
     Worker(worker::WorkerOptions),

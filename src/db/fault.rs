@@ -36,7 +36,7 @@ pub(super) fn classify(meters: &StorageMeters, error: &RedisError, access: Acces
         }
         StorageFault::Reply => Error::internal(anyhow::Error::msg(error.to_string())),
         StorageFault::Refused => {
-            tracing::warn!(%error, "Redis refuses commands: it is loading, read-only or failing over");
+            tracing::warn!(%error, "Redis refuses commands; the error has the reason");
             Error::StorageUnavailable
         }
         StorageFault::Full => {
@@ -57,7 +57,7 @@ fn warn_of_full_store() {
     if warned.is_none_or(|at| at.elapsed() >= Duration::from_secs(60)) {
         *warned = Some(Instant::now());
         tracing::warn!(
-            "Redis has reached its memory limit: the storage is full. Raise `maxmemory` (--redis-memory for the embedded one), or delete"
+            "Redis has reached its memory limit: the storage is full. Raise `maxmemory` (embedded: `--redis-memory`), or delete data"
         );
     }
 }

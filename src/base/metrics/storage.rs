@@ -18,7 +18,8 @@ named_enum! {
         Timeout = "timeout",
         /// The connection broke before the reply.
         Lost = "lost",
-        /// Redis refuses commands: it is loading, read-only, or its cluster is down.
+        /// Redis refuses commands: it is loading, read-only or busy, cannot persist, lacks replicas, requires authentication, or its cluster is down or
+        /// moves slots.
         Refused = "refused",
         /// Redis has reached its memory limit.
         Full = "full",

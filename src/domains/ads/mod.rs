@@ -116,7 +116,8 @@
 //! when its day or pace allows more spend, when a hold expires, and every half hour while it pays for clicks. Every process evaluates due campaigns
 //! once a second. [`service::settle`] makes shares, listings and schedule agree with a campaign. It records the listings that it will write, writes
 //! them, and reads again, so it may run twice, late, or in several processes at once. Each change is a journal entry, a commit on the campaign's hash tag
-//! that increments its `version`, and a settling; a share keeps the newest copy. A change applies from the next decision on.
+//! that increments its `version`, and a settling; a share keeps the newest copy. A change applies from the next decision on; hints about reached caps
+//! expire later (`HINT_TTL`, `CAP_HINT_TTL`).
 //!
 //! **Source of truth.** A campaign exists while `campaign:{C}` does, a website while `website:{W}` does; the lists of the owner are derived.
 //! Only the owner can see either. `standing:{uid}` stores whether an account is suspended; settling keeps a copy in each campaign and website.

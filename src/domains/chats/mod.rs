@@ -27,7 +27,7 @@
 //! | `chats:{u}`, `chats_archived:{u}`, `chat_requests:{u}` | ZSET | chat → activity | 5,000 together, 500 requests |
 //! | `chats_unread:{u}`, `chats_unread_muted:{u}` | ZSET | chats of the inbox with an unread text; those of them that are muted | those of `chats` |
 //! | `chat_mutes:{u}` | ZSET | chat → end of the mute | the chats |
-//! | `chat_states:{u}` | HASH | chat → version, list, activity, newest row when it was archived, newest row that was considered | 5,000, and some more by requests that ran at once |
+//! | `chat_states:{u}` | HASH | chat → version, list, activity, newest row when it was archived, newest row when rows were last counted as activity: rows up to it never raise the activity again | 5,000, and some more by requests that ran at once |
 //! | `chats_former:{u}` | ZSET | chat that names the account and is in none of its lists → version | while the chat exists |
 //! | `chat_settings:{u}` | HASH | `who seen` | 2 fields |
 //! | `direct:{low}` | HASH | account with a higher id → the chat of both | the accounts with which it has one |
@@ -36,8 +36,8 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `chat_trims:{n}` | ZSET | chat with days of its own, or with rows that nobody can read → when rows are to be deleted | the chats |
-//! | `chat_seen_since:{n}` | ZSET | chat that follows the server's days → since when its oldest row was seen by all | the chats |
+//! | `chat_trims:{n}` | ZSET | chat with a retention of its own (`daysAfterSeen`), or with rows that nobody can read → when rows are to be deleted | the chats |
+//! | `chat_seen_since:{n}` | ZSET | chat with the server's retention (`--messages-days-after-seen`) → since when its oldest row was seen by all | the chats |
 //! | `chat_sizes:{n}` | ZSET | chat → its stored rows, in full buckets | the chats of at least 128 rows |
 //!
 //! "Redis in Action" 6.5 has group chats with a seen position for each member, in one ZSET of messages; here rows are in buckets, and what each member

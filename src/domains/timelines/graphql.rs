@@ -237,8 +237,9 @@ impl TimelineQuery {
         Some(viewer.map(|viewer| Timeline::index(ctx, IndexTimeline::Mentions(viewer))))
     }
 
-    /// Home timeline of the viewer: statuses and reposts of the viewer and of followed accounts, and public statuses with followed tags. Replies are shown if
-    /// they are by the viewer, or to the viewer, their own author or a followed account. Requires a session.
+    /// Home timeline of the viewer: statuses and reposts of the viewer and of followed accounts, and public statuses with followed tags, except
+    /// replies. Replies of followed accounts are shown if they are to the viewer, their own author or a followed account; the viewer's own replies
+    /// are always shown. Requires a session.
     async fn home_timeline(&self, ctx: &Context<'_>) -> Option<Result<Timeline>> {
         let owner = request(ctx).and_then(|request| Ok(request.viewer()?.user));
         Some(owner.map(Timeline::Home))

@@ -29,8 +29,8 @@ pub struct ExplainQuery;
 
 #[Object]
 impl ExplainQuery {
-    /// Explains whether an ad of a campaign would be shown now for an ad request with these arguments, and why not. Counts no impression. Null for a
-    /// campaign that is not the viewer's. Requires a session.
+    /// Explains whether a campaign is eligible now for an ad request with these arguments: its rank among the eligible campaigns, or all reasons why
+    /// it is not eligible. Counts no impression. Null for a campaign that is not the viewer's. Requires a session.
     async fn explain_ad(
         &self,
         ctx: &Context<'_>,

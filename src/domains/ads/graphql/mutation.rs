@@ -68,7 +68,9 @@ struct UpdateCampaignInput {
     ends_at: MaybeUndefined<DateTime>,
     /// New list of all keywords.
     keywords: Option<Vec<String>>,
-    /// New frequency cap. Null removes it. Windows that have started keep their length.
+    /// New frequency cap. Null removes it. Windows that have started keep their length. After a cap was raised or removed, the campaign may still be
+    /// skipped for visitors who had reached it: for up to a minute on websites, and for up to a day in home timelines. After a cap was removed, it
+    /// may also be skipped for up to a minute in requests without `visitorId`.
     frequency_cap: MaybeUndefined<FrequencyCapInput>,
     /// New pacing.
     pacing: Option<Pacing>,
@@ -182,8 +184,8 @@ impl AdMutation {
         Some(made.map(Into::into))
     }
 
-    /// Changes a campaign of the viewer. Effective from the next ad decision on. Fails with `INVALID_INPUT` if the campaign was stopped. Requires a
-    /// session.
+    /// Changes a campaign of the viewer. Effective from the next ad decision on, except that a raised or removed frequency cap may take effect later
+    /// for some visitors (see `frequencyCap`). Fails with `INVALID_INPUT` if the campaign was stopped. Requires a session.
     async fn update_campaign(
         &self,
         ctx: &Context<'_>,

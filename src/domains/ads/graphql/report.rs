@@ -66,7 +66,8 @@ impl Totals {
         InvalidClickCount::all(self.0.reasons)
     }
 
-    /// Total number of invalid impressions: too many at one IP address, or on one website by the rule of `InvalidClickReason.WEBSITE`. They cost nothing.
+    /// Total number of invalid impressions: too many at one IP address, too many of the campaign from the servers of one publisher, or too many on
+    /// one website by the rule of `InvalidClickReason.WEBSITE`. They cost nothing.
     async fn invalid_impressions(&self) -> u64 {
         self.0.invalid_impressions
     }
@@ -150,7 +151,8 @@ struct DayCounts {
     invalid_clicks: u64,
     /// Invalid clicks by reason. Clicks counted by older server versions have no reason and are missing here.
     invalid_clicks_by_reason: List<InvalidClickCount>,
-    /// Number of invalid impressions: too many at one IP address, or on one website by the rule of `InvalidClickReason.WEBSITE`. They cost nothing.
+    /// Number of invalid impressions: too many at one IP address, too many of the campaign from the servers of one publisher, or too many on one
+    /// website by the rule of `InvalidClickReason.WEBSITE`. They cost nothing.
     invalid_impressions: u64,
     /// Click-through rate of the day: valid clicks per impression. 0 without impressions.
     ctr: f64,

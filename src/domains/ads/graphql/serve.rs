@@ -115,7 +115,8 @@ pub struct ServeMutation;
 #[Object]
 impl ServeMutation {
     /// Selects ads for a page and counts their impressions. Budgets, daily budgets and frequency caps are enforced in the same step. Requires the key of a
-    /// website, no session. Impressions above the limits for invalid traffic of an IP address or a website are served, but are invalid and cost nothing.
+    /// website, no session. Impressions above the limits for invalid traffic of an IP address, a publisher's servers or a website are served, but are
+    /// invalid and cost nothing.
     async fn serve_ads(
         &self,
         ctx: &Context<'_>,

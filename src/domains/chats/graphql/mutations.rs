@@ -161,12 +161,18 @@ payload! {
 
 payload! {
     {
-        /// The message after the change. Null if there are user errors, and if the viewer can no longer read the message, such as in a repeated result of
-        /// `sendMessage`.
+        /// The new message. Null if there are user errors, and if the viewer can no longer read the message, such as in a repeated result.
         chat_message: ChatMessageObject,
     }
     /// Result of `sendMessage`.
     SendMessagePayload;
+}
+
+payload! {
+    {
+        /// The message after the change. Null if there are user errors, and if the viewer can no longer read the message.
+        chat_message: ChatMessageObject,
+    }
     /// Result of `editMessage`.
     EditMessagePayload;
     /// Result of `deleteMessage`.

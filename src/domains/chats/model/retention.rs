@@ -8,15 +8,15 @@ pub(in super::super) const MAX_DAYS: u64 = 365;
 /// The span of time whose read positions are stored as one entry, in ms: a row is trimmed at most this much late. `lua/chat.lua` has the same.
 pub(in super::super) const SPAN: Millis = 55 * MINUTE;
 
-/// The stored days of a chat that follows the server's.
+/// The stored value of a chat with the server's retention.
 pub(in super::super) const DAYS_OF_SERVER: &str = "-";
 
 /// A schedule of chats, by which they are found without reading all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in super::super) enum Schedule {
-    /// By the time at which rows are to be deleted: of chats with days of their own, and of those with rows that nobody can read.
+    /// By the time at which rows are to be deleted: of chats with a retention of their own, and of those with rows that nobody can read.
     Trims,
-    /// By the time since which all members have seen the oldest row: of chats that follow the server's days.
+    /// By the time since which all members have seen the oldest row: of chats with the server's retention.
     SeenSince,
     /// By the number of stored rows, in full buckets.
     Sizes,
@@ -36,7 +36,7 @@ pub(in super::super) struct ChatRetentionState {
     pub(in super::super) removed: u64,
     /// The newest row.
     pub(in super::super) newest: u64,
-    /// The days of the chat; `None` for those of the server.
+    /// The chat's retention in days; `None` for the server's.
     pub(in super::super) days: Option<u64>,
     /// The time since which all members have seen the oldest row, in ms, at most [`SPAN`] late; 0 if they have not.
     pub(in super::super) since: Millis,

@@ -41,7 +41,7 @@ pub(in super::super) struct ChatListUpdate {
     pub(in super::super) activity: u64,
     /// The id of the newest row that is not hidden from the account, which is activity if it is newer than the considered rows; 0 for none.
     pub(in super::super) visible: u64,
-    /// The id and the number of the newest row, up to which rows are considered; 0 if no row is considered.
+    /// The id and the number of the newest row. Later updates do not count rows up to it as activity. 0 if this update counts no row as activity.
     pub(in super::super) considered: (u64, u64),
     /// Whether a text is unread.
     pub(in super::super) is_unread: bool,

@@ -53,7 +53,8 @@ impl LookupSets {
             (FeedLookup::RepostId(reposter, status), _) => ScoreRefs::One(sets.add(reposters_key(status), reposter)),
             (FeedLookup::Source(account), feed) => ScoreRefs::One(sets.add(sources_key(feed), account)),
             (FeedLookup::HiddenReposts(reposter), Feed::Home(owner)) => {
-                // A choice that was made during an earlier follow does not count; it is about to be removed.
+                // The score in both sets is the id of a follow. If they differ, the reposts were hidden during an earlier follow: the entry is ignored, and
+                // is about to be removed.
                 ScoreRefs::Equal(sets.add(hidden_reposts_key(owner), reposter), sets.add(sources_key(*feed), reposter))
             }
             (FeedLookup::HiddenReposts(_), Feed::List(_)) => ScoreRefs::None,

@@ -105,7 +105,7 @@ async fn with_ids(app: &App, keywords: Vec<String>) -> Result<Vec<(u64, String)>
 type PlannedChange = Option<(Campaign, Vec<String>, Vec<String>)>;
 
 /// Changes a campaign of `owner`: a charge, two reads, the journal, the commit, and reconciling its derived data. Every later decision uses the
-/// new definition. After a concurrent change, the campaign is read again.
+/// new definition; hints about reached caps expire later (`HINT_TTL`, `CAP_HINT_TTL`). After a concurrent change, the campaign is read again.
 async fn change_campaign(
     app: &App,
     owner: UserId,
