@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from './source.mjs';
 
-const { less, money } = await load('routes/ads/money.ts');
+const { money, subtract } = await load('routes/ads/money.ts');
 const { ctrOf, namedDays, ticks, tickTexts } = await load('routes/ads/scale.ts');
 const { allowedActions, capText, duration, hostOf, inUnits, reasonText, rows, stateName, stateText } = await load('routes/ads/labels.ts');
 
@@ -19,11 +19,11 @@ test('money is shown with all its decimals, at least two', () => {
 });
 
 test('a difference is exact and never negative', () => {
-  assert.equal(less('9000000', '0.000000001'), '8999999.999999999');
-  assert.equal(less('0.3', '0.1'), '0.2');
-  assert.equal(less('2.250', '0.05'), '2.2');
-  assert.equal(less('10', '10'), '0');
-  assert.equal(less('1', '1.000000001'), '0');
+  assert.equal(subtract('9000000', '0.000000001'), '8999999.999999999');
+  assert.equal(subtract('0.3', '0.1'), '0.2');
+  assert.equal(subtract('2.250', '0.05'), '2.2');
+  assert.equal(subtract('10', '10'), '0');
+  assert.equal(subtract('1', '1.000000001'), '0');
 });
 
 test('an axis begins at zero, includes the maximum, and has even steps', () => {

@@ -102,7 +102,7 @@ impl Findings {
 pub enum Expiry {
     /// No time to live.
     Never,
-    /// Always a time to live, of at most this many milliseconds.
+    /// A time to live. The audit does not check its length; a repair of a missing time to live sets this many milliseconds.
     After(Millis),
 }
 

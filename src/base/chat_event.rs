@@ -25,7 +25,7 @@ pub enum ChatEvent {
     PositionsChanged {
         /// The member.
         member: UserId,
-        /// Whether only its read position has changed; otherwise its delivery position has changed, and perhaps both.
+        /// Whether only its read position has changed; otherwise its delivery position has changed, and perhaps its read position too.
         is_seen_only: bool,
     },
     /// The chat has changed for one account only: for example, the account has changed its settings of the chat, or has received it as a request.

@@ -1,4 +1,5 @@
-//! The clock of a process. Only this module reads the system time, so that tests can use a manual clock.
+//! The clock of a process. Use cases read the time only here, so that tests can use a manual clock. Log lines, backup manifests and the `Date` header
+//! of refused connections have the system time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -57,7 +57,7 @@ struct FetchState<F: Fetch> {
 /// The result for a key: all keys of a batch share an error.
 type LoadResult<F> = Result<<F as Fetch>::Value, Error>;
 
-/// A key without debug output. The crate formats each key for an error message that is rarely used; with debug output that took a tenth of a
+/// A key without debug output. The `dataloader` crate formats each key for an error message that is rarely used; with debug output that took a tenth of a
 /// loader's time.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct OpaqueKey<K>(K);
@@ -132,7 +132,7 @@ impl<F: Fetch> Loader<F> {
     }
 }
 
-/// The batch function for the crate. If a fetch fails, its error is the result for every key of the batch.
+/// The batch function for the `dataloader` crate. If a fetch fails, its error is the result for every key of the batch.
 struct Batch<F: Fetch>(Arc<FetchState<F>>);
 
 impl<F: Fetch> BatchFn<OpaqueKey<F::Key>, LoadResult<F>> for Batch<F> {

@@ -1,4 +1,4 @@
-//! Shared building blocks that know no domain: configuration, errors, ids, pages, limits, metrics.
+//! Shared building blocks: configuration, errors, ids, pages, rate limits, metrics. Only [`request`] depends on the domains: it holds their loaders.
 
 pub mod response_size;
 pub mod audience;

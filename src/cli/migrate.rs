@@ -53,7 +53,7 @@ pub(super) async fn migrate_fully(app: &App) -> anyhow::Result<String> {
     bar.finish_and_clear();
     refuse_newer(&after?)?;
     // Read again: a newer program may have migrated the store further, to a version that this program can use, too.
-    let version = app.db().store_version().await?.map_or(latest(STEPS), |mark| mark.version);
+    let version = app.db().store_version().await?.map_or(latest(STEPS), |stored| stored.version);
     Ok(match before {
         StoreStatus::Older { version: from, .. } => format!("The store is migrated from version {from} to {version}."),
         _ => format!("The store has version {version}: there is nothing to migrate."),

@@ -128,7 +128,7 @@ pub(super) struct RateOptions {
 
 impl RateOptions {
     /// Applies these options to a configuration.
-    pub(super) fn set(&self, config: Config) -> Config {
+    pub(super) fn apply(&self, config: Config) -> Config {
         let rates = (self.rate_limits == OnOff::On).then(|| RateLimits::new(|limit| self.quota(limit)));
         let ad_traffic = (self.rate_limits == OnOff::On).then(|| self.ad_traffic());
         Config { rates, ad_traffic, trusted_proxies: self.trusted_proxies.clone(), ..config }
@@ -203,7 +203,7 @@ mod tests {
 
     fn config(words: &[&str]) -> Result<Config, clap::Error> {
         let line = RateCommandLine::try_parse_from(["waxwing"].iter().chain(words))?;
-        Ok(line.options.set(Config::default()))
+        Ok(line.options.apply(Config::default()))
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl ServeOptions {
 
     fn config(&self) -> Config {
         let config = self.jwt.apply(self.mail.apply(self.domains.config(), &self.storage));
-        self.rates.set(self.documents.apply(self.http.apply(config)))
+        self.rates.apply(self.documents.apply(self.http.apply(config)))
     }
 }
 

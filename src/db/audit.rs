@@ -42,7 +42,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     Ok(())
 }
 
-/// Checks the key of a worker number. One round trip: there are at most 64 numbers.
+/// Checks the key of a worker number. One round trip per key, of which there are at most 64.
 async fn check_worker(reader: &AuditReader, entry: &KeyInfo, number: u64, found: &mut Findings) -> Result<(), Error> {
     if number >= WORKERS {
         let discard = Remedy::Discard { key: entry.key.clone() };

@@ -159,7 +159,7 @@ impl AuditReader {
         Ok(keys.iter().map(|key| (key.clone(), text(key))).collect())
     }
 
-    /// Scans lists in pages; `visit` gets the key of the list and the text of each element.
+    /// Scans keys of the type list in pages; `visit` gets the key of the list and the text of each element.
     ///
     /// # Errors
     /// As [`Db::read_many`].

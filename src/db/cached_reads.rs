@@ -7,7 +7,7 @@ use redis::{Cmd, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The maximum time for which a fully cached read waits for the reply to a pending request.
+/// The maximum time for which a fully cached read waits for the reply to a pending pipeline.
 const BARRIER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The command that reads the value of a key, and the decoder of its reply: `None` for a missing value.

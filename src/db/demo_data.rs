@@ -52,7 +52,8 @@ impl Db {
         })
     }
 
-    /// Whether a load was interrupted or is running: its import would overwrite changes, and its activity is incomplete.
+    /// Whether a load was interrupted or is running. The store must not be served before the load is complete: a repeated import would overwrite the
+    /// changes of users, and a part of the activity is missing.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.

@@ -97,7 +97,7 @@ struct Connector {
 /// The current connection and its number, so that the end of an old one does not close a new one.
 #[derive(Default)]
 struct CurrentConnection {
-    generation: u64,
+    number: u64,
     connection: Option<MultiplexedConnection>,
 }
 
@@ -122,11 +122,11 @@ impl Link {
     }
 
     async fn try_send(&self, pipeline: &Pipeline, timeout: Duration) -> Result<Vec<Value>, SendError> {
-        let (generation, mut connection) = self.connection().await?;
+        let (number, mut connection) = self.connection().await?;
         let result = within(timeout, connection.send_packed_commands(pipeline, 0, pipeline.len())).await;
         result.unwrap_or_else(|_| Err(timed_out())).map_err(|error| {
             if error.is_timeout() || error.is_unrecoverable_error() {
-                drop_connection(&self.current, generation);
+                drop_connection(&self.current, number);
             }
             SendError::Sent(error)
         })
@@ -134,7 +134,7 @@ impl Link {
 
     fn existing(&self) -> Option<(u64, MultiplexedConnection)> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        current.connection.clone().map(|connection| (current.generation, connection))
+        current.connection.clone().map(|connection| (current.number, connection))
     }
 
     async fn connection(&self) -> Result<(u64, MultiplexedConnection), SendError> {
@@ -163,7 +163,7 @@ impl Link {
 impl Connector {
     /// Connects and stores the connection.
     async fn connect(&self, current: &Arc<RwLock<CurrentConnection>>) -> Result<(u64, MultiplexedConnection), SendError> {
-        let generation = current.read().unwrap_or_else(PoisonError::into_inner).generation + 1;
+        let number = current.read().unwrap_or_else(PoisonError::into_inner).number + 1;
         let (weak, client_cache) = (Arc::downgrade(current), self.client_cache.clone());
         let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None).set_push_sender(
             move |push: redis::PushInfo| {
@@ -171,7 +171,7 @@ impl Connector {
                     client_cache.on_push(&push);
                 }
                 if let (PushKind::Disconnection, Some(current)) = (push.kind, weak.upgrade()) {
-                    drop_connection(&current, generation);
+                    drop_connection(&current, number);
                 }
                 Ok::<(), redis::aio::SendError>(())
             },
@@ -187,8 +187,8 @@ impl Connector {
             self.enable_tracking(client_cache, connection.clone()).await?;
         }
         let mut current = current.write().unwrap_or_else(PoisonError::into_inner);
-        *current = CurrentConnection { generation, connection: Some(connection.clone()) };
-        Ok((generation, connection))
+        *current = CurrentConnection { number, connection: Some(connection.clone()) };
+        Ok((number, connection))
     }
 
     /// Counts and logs a failed connection. Wrong credentials are logged once, since they stay wrong until somebody changes them.
@@ -222,9 +222,9 @@ fn timed_out() -> RedisError {
 }
 
 /// Drops the connection with this number, if it is the current one.
-fn drop_connection(current: &RwLock<CurrentConnection>, generation: u64) {
+fn drop_connection(current: &RwLock<CurrentConnection>, number: u64) {
     let mut current = current.write().unwrap_or_else(PoisonError::into_inner);
-    if current.generation == generation {
+    if current.number == number {
         current.connection = None;
     }
 }

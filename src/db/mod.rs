@@ -36,7 +36,7 @@ pub mod target;
 mod timing;
 mod topology;
 pub mod version;
-pub mod workers;
+pub mod id_reservation;
 pub mod demo_data;
 
 use crate::base::error::Error;
@@ -163,8 +163,8 @@ impl Db {
         track_write(self.pipeline(commands, Access::Write).await)
     }
 
-    /// Runs write commands that also work in a full store: those of `write_key.lua`, whose growth is bounded, for steps after a commit or before a
-    /// deletion. One pipeline of scripts.
+    /// Runs writes of single keys, also in a full store: each command must be one that `write_key.lua` runs. For steps after a commit or before a
+    /// deletion, which take a bounded amount of memory. One pipeline of scripts.
     ///
     /// # Errors
     /// As [`Self::write_many`].
@@ -238,7 +238,7 @@ impl Db {
         let mut scripts: Vec<&Script> = calls.iter().filter_map(|call| call.script()).collect();
         scripts.sort_by_key(|script| script.digest());
         scripts.dedup_by_key(|script| script.digest());
-        let mut commands: Vec<Cmd> = scripts.into_iter().map(Script::load).collect();
+        let mut commands: Vec<Cmd> = scripts.into_iter().map(Script::load_command).collect();
         let retried = calls.into_iter().map(Call::command);
         if self.topology.is_cluster() {
             self.timed(self.topology.load_scripts(commands).boxed()).await?;
@@ -331,7 +331,7 @@ impl Db {
         let probe = Call::new(&PROBE_WRITES, []);
         let mut replies = self.each_primary(&probe.command()).await?;
         if replies.iter().any(script::is_noscript) {
-            self.topology.load_scripts(vec![PROBE_WRITES.load()]).await?;
+            self.topology.load_scripts(vec![PROBE_WRITES.load_command()]).await?;
             replies = self.each_primary(&probe.command()).await?;
         }
         replies.into_iter().try_for_each(|reply| match reply.extract_error() {

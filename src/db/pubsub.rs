@@ -1,7 +1,8 @@
 //! Subscribes to sharded channels, over one connection per node.
 //!
 //! A subscriber keeps its subscriptions while connections break and slots move, and reports each time that it has resubscribed: messages published
-//! in between are lost. If messages are not consumed in time, the connection is dropped and resubscribed, so that memory stays bounded.
+//! in between are lost. If messages are not consumed in time, the connection is dropped and its channels are resubscribed, so that memory stays
+//! bounded.
 
 use super::Db;
 use crate::base::deadline::within;

@@ -1,4 +1,4 @@
-//! Reads windows of sorted sets whose scores are ids, as every list is read.
+//! Reads windows of sorted sets whose scores are ids: most lists of objects are such sets.
 
 use super::{Db, decode};
 use crate::base::error::Error;

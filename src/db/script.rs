@@ -1,7 +1,7 @@
 //! Lua scripts: one step each, on one hash tag, called by digest and loaded when Redis does not know them.
 //!
-//! A script must not access a key again after it may have emptied it: while a slot is migrating, a missing key belongs to the other node, and the
-//! script would fail halfway.
+//! A script must not access a key again after a command that may have deleted it: while a slot is migrating, a missing key belongs to the other node,
+//! and the script would fail halfway.
 //!
 //! **Full store.** At its memory limit, Redis refuses a script whose first write may take memory, before the script has changed anything. Only the
 //! first step of a new object may be refused that way. A step that follows a commit must not be refused, since half a change would stay; nor may
@@ -73,7 +73,7 @@ impl Script {
     }
 
     /// The command that loads the script.
-    pub(super) fn load(&self) -> Cmd {
+    pub(super) fn load_command(&self) -> Cmd {
         let mut command = redis::cmd("SCRIPT");
         command.arg("LOAD").arg(&self.compiled().text);
         command

@@ -28,7 +28,7 @@ pub struct Timing {
     pub connect: Duration,
     /// For the reply to a command or a pipeline.
     pub response: Duration,
-    /// For the confirmation of a write, if that is longer: after a timeout, the client does not know whether the write has happened.
+    /// For the confirmation of a write, if this is longer than `response`: after a timeout, the client does not know whether the write has happened.
     pub write: Duration,
     /// For charging the cost of a request. A request that cannot be charged is free, so this is short.
     pub charge: Duration,

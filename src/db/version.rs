@@ -17,7 +17,7 @@ pub struct StoreVersion {
     pub step: Option<(u64, String)>,
     /// The version of the program that wrote this.
     pub by: String,
-    /// The lowest version that a program must know to use the store.
+    /// The version of the store that a program must support, at least, to use this store.
     pub needs: u64,
 }
 
@@ -55,7 +55,8 @@ impl Db {
             .await
     }
 
-    /// Whether any Waxwing process has written to this store: each generates ids before it writes anything else. One round trip.
+    /// Whether any Waxwing process has written objects to this store: before the first object, a process writes the worker number of its ids. The
+    /// cursor secret and the record of the demo data count too. One round trip.
     ///
     /// # Errors
     /// As [`Db::read_many`].

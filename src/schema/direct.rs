@@ -1,7 +1,7 @@
 //! Direct rendering: lists of objects that are loaded already are written as JSON at once.
 //!
-//! The library makes a boxed future and a value for every field, and serializes the values at the end. A page of thirty entries has five hundred of
-//! them, nearly all for fields that were loaded before: that was a third of the cost of a home page. A [`DirectSerializeList`] is written in one pass
+//! The library makes a boxed future and a value for every field, and serializes the values at the end. A page of thirty entries has five hundred fields, and
+//! nearly all are loaded already: resolving them was a third of the cost of a home page. A [`DirectSerializeList`] is written in one pass
 //! if it is selected once and no selected field needs I/O, has arguments or has directives; otherwise the library renders it. The schema and the
 //! response are the same in both cases.
 //!

@@ -145,8 +145,8 @@ impl Renderers {
         self.renderers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The renderer of all subscriptions with this key. `open` starts a run of their document.
-    pub(super) fn get(&self, key: RenderKey, context: &Request, open: StartRun) -> Arc<Renderer> {
+    /// The renderer of all subscriptions with this key. `start_run` starts a run of their document.
+    pub(super) fn get(&self, key: RenderKey, context: &Request, start_run: StartRun) -> Arc<Renderer> {
         let mut renderers = self.renderers();
         if let Some(renderer) = renderers.get(&key).and_then(Weak::upgrade) {
             return renderer;
@@ -155,7 +155,7 @@ impl Renderers {
         let viewer = context.viewer.clone().filter(|_| key.viewer.is_some());
         let context = Request::new(context.app.clone(), viewer, None, None);
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-        let renderer = Renderer { number, context, key: key.clone(), open, all: self.clone() };
+        let renderer = Renderer { number, context, key: key.clone(), start_run, all: self.clone() };
         let renderer = Arc::new(renderer);
         renderers.insert(key, Arc::downgrade(&renderer));
         renderer
@@ -175,7 +175,7 @@ pub(super) struct Renderer {
     number: u64,
     context: Request,
     key: RenderKey,
-    open: StartRun,
+    start_run: StartRun,
     all: Renderers,
 }
 
@@ -193,7 +193,7 @@ impl Renderer {
             return self.clone();
         }
         let context = Request::new(self.context.app.clone(), Some(viewer.clone()), None, None);
-        self.all.get(self.key.for_viewer(viewer.user), &context, self.open.clone())
+        self.all.get(self.key.for_viewer(viewer.user), &context, self.start_run.clone())
     }
 
     /// Renders an event. `None` if the viewer may not see it.
@@ -231,7 +231,7 @@ impl Renderer {
             invalid += usize::from(unreadable == RenderFailure::Invalid);
             if invalid == MAX_INVALID_RENDERINGS || began.elapsed() > MAX_OUTAGE {
                 tracing::warn!(?unreadable, "an event cannot be rendered: its subscribers receive a gap");
-                return self.try_render(&event.lost()).await.map(RenderedEvent::new);
+                return self.try_render(&event.to_gap()).await.map(RenderedEvent::new);
             }
             tokio::time::sleep(RETRY_DELAY).await;
         }
@@ -273,7 +273,7 @@ impl Renderer {
         run.unwrap_or_else(|| {
             let (rendering, events) = RenderRun::new();
             let context = Request::new(self.context.app.clone(), self.context.viewer.clone(), None, None);
-            Run { responses: (self.open)(context.clone(), rendering), context, events }
+            Run { responses: (self.start_run)(context.clone(), rendering), context, events }
         })
     }
 
@@ -319,7 +319,7 @@ mod tests {
         let context = Request::new(App::new(db, Clock::System, Config::default()), None, None, None);
         let mut request = async_graphql::Request::new("subscription { homeTimelineEvents { cursor } }");
         let key = RenderKey::new(&mut request, &context).expect("a subscription");
-        let open: StartRun = Arc::new(move |_, rendering| {
+        let start_run: StartRun = Arc::new(move |_, rendering| {
             let is_first = begun.fetch_add(1, Ordering::Relaxed) == 0;
             // Events after the end are accepted, and never rendered.
             let responses = stream::unfold((rendering.take(), false), move |(events, has_ended)| async move {
@@ -330,7 +330,7 @@ mod tests {
             });
             responses.boxed()
         });
-        context.app.extension::<Renderers>().get(key, &context, open)
+        context.app.extension::<Renderers>().get(key, &context, start_run)
     }
 
     #[tokio::test]

@@ -47,18 +47,18 @@ where
             .map(RenderedEvent::new)
             .boxed();
     };
-    let open = open(schema, &mut request);
+    let start_run = run_starter(schema, &mut request);
     let (beginning, events) = SetupRun::new();
     let mut run = completed_responses(schema.execute_stream(request.data(context.clone()).data(beginning)), context.clone());
     let begin = async move {
         let _guard = guard;
         tokio::select! {
             biased;
-            // A stream of the library, or an error.
+            // The library has responded itself: with an error, or with an event of a stream that it renders.
             response = run.next() => stream::iter(response).chain(run).map(RenderedEvent::new).boxed(),
-            // Only now: a subscription that does not start must leave no renderer behind.
+            // The renderer is created only now: a subscription that does not start must leave no renderer behind.
             Ok(events) = events => {
-                let renderer = context.app.extension::<Renderers>().get(key, &context, open);
+                let renderer = context.app.extension::<Renderers>().get(key, &context, start_run);
                 rendered_events(events, renderer, context.viewer)
             }
         }
@@ -84,7 +84,7 @@ impl RunningSubscription {
             Some(true) => event,
             Some(false) => return None,
             None => {
-                gap = event.lost();
+                gap = event.to_gap();
                 &gap
             }
         };
@@ -122,7 +122,7 @@ fn rendered_events(
 }
 
 /// A function that starts runs of a request's document.
-fn open<Q, M, S>(schema: &Schema<Q, M, S>, request: &mut async_graphql::Request) -> StartRun
+fn run_starter<Q, M, S>(schema: &Schema<Q, M, S>, request: &mut async_graphql::Request) -> StartRun
 where
     Q: ObjectType + 'static,
     M: ObjectType + 'static,

@@ -273,7 +273,7 @@ mod tests {
         assert!(!crate::schema::sdl().contains(" repeatable on "), "validation assumes that no directive is repeatable");
     }
 
-    /// The arguments of one variable share its default.
+    /// Arguments with the same variable share one new variable, and so one default: see `validation::defaults`.
     #[test]
     fn the_arguments_with_a_default_have_the_same_default() {
         let composites = type_system().all().filter_map(NamedType::as_composite);

@@ -121,8 +121,8 @@ pub(super) fn refuse_server_key(headers: &HeaderMap) -> Result<(), Error> {
     if is_used { Err(post_only()) } else { Ok(()) }
 }
 
-/// Checks where a server key and `waxwing-act-as` are used in a POST: by a program, not by a page, and for one response, not for a stream. The key itself is
-/// not verified yet.
+/// Checks the use of a server key and of `waxwing-act-as` in a POST: only a program may send them, not a page, and only for a single response, not for a
+/// stream. Does not verify the key itself.
 ///
 /// # Errors
 /// `FORBIDDEN`.

@@ -12,8 +12,8 @@ use axum::response::{IntoResponse, Response};
 const NOT_FOUND_PAGE: &str =
     "<!doctype html><html lang=\"en\"><title>Not found</title><h1>Not found</h1><p>This link leads nowhere.</p></html>";
 
-/// GET: redirects without caching, and counts a click. A link older than an hour still redirects, but the click counts as invalid. A link that is
-/// forged, whose signing key has expired, or whose ad does not exist any more, is 404.
+/// GET: redirects without caching, and counts a click. A link older than an hour still redirects, but the click counts as invalid. Returns
+/// 404 for a link that is forged, whose signing key has expired, or whose ad does not exist any more.
 pub(super) async fn click(
     Extract(state): Extract<State>,
     ClientAddress(address): ClientAddress,

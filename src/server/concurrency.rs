@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// An operation with a higher cost is long. About ten first screens cost as much.
+/// An operation with a higher cost is long. The first pages of about ten home timelines cost as much.
 const LONG_OPERATION_COST: usize = 5_000;
 
 /// The limits of concurrent work. Cheap to clone; clones share the permits.

@@ -20,7 +20,7 @@ pub enum AllowedHosts {
     Listed {
         /// The names of the hosts.
         names: Vec<HostName>,
-        /// Whether `localhost`, names below it, and addresses are allowed too. They do not depend on the DNS, so no page can rebind them.
+        /// Whether `localhost`, names below it, and IP addresses are allowed too. They do not depend on the DNS, so no page can rebind them.
         local: bool,
     },
 }
@@ -69,7 +69,7 @@ impl AllowedHosts {
         }
         let header = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         let target = request.uri().authority().map(|authority| authority.as_str());
-        let allows = |host| host_without_port(host).is_some_and(|name| is_listed(names, name) || *local && is_local(name));
+        let allows = |host| host_without_port(host).is_some_and(|name| is_listed(names, name) || *local && needs_no_dns(name));
         if header.is_some_and(allows) && target.is_none_or(allows) { Ok(()) } else { Err(refused()) }
     }
 }
@@ -92,14 +92,14 @@ fn is_listed(names: &[HostName], name: &str) -> bool {
     names.iter().any(|listed| listed.0.eq_ignore_ascii_case(name) || address.is_some() && address_of(&listed.0) == address)
 }
 
-/// Returns whether a request names a host that does not depend on the DNS: see [`is_local`].
-pub(super) fn is_local_request(headers: &HeaderMap) -> bool {
+/// Returns whether a request names a host that does not depend on the DNS: see [`needs_no_dns`].
+pub(super) fn host_needs_no_dns(headers: &HeaderMap) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    host.and_then(host_without_port).is_some_and(is_local)
+    host.and_then(host_without_port).is_some_and(needs_no_dns)
 }
 
-/// Returns whether a name is an address, or by definition a name of this machine: neither depends on the DNS.
-fn is_local(name: &str) -> bool {
+/// Returns whether a name is an IP address (of any machine), `localhost` or a name below it: none of these depends on the DNS.
+fn needs_no_dns(name: &str) -> bool {
     let tail = |length: usize| name.len().checked_sub(length).and_then(|from| name.get(from..));
     name.eq_ignore_ascii_case("localhost")
         || tail(10).is_some_and(|tail| tail.eq_ignore_ascii_case(".localhost"))

@@ -1,4 +1,4 @@
-//! The HTTP edge: the only module that uses axum.
+//! The HTTP server and its handlers: the only module that uses axum.
 
 mod address;
 mod graphql_request;

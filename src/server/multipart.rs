@@ -2,8 +2,8 @@
 //! (<https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol>).
 //!
 //! A part is `{"payload": RESULT}`, an empty object as keep-alive, or `{"payload": null, "errors": [...]}` where the server ends the
-//! stream. The delimiter of the next part follows each part at once: clients take a part for complete when they see its delimiter. (The
-//! stream of the library is not used here: it writes a delimiter with the next part only, so that each event waits for the next event. It
+//! stream. The delimiter of the next part follows each part at once: clients treat a part as complete when that delimiter arrives. (The
+//! multipart stream of async-graphql is not used here: it writes a delimiter with the next part only, so that each event waits for the next event. It
 //! also has no `payload`.)
 
 use super::State;

@@ -43,5 +43,5 @@ pub(super) async fn messages(Extract(state): Extract<State>, headers: HeaderMap)
 pub(super) fn is_shown(state: &State, headers: &HeaderMap) -> bool {
     let has_outbox = matches!(state.app.config().mail.transport, MailTransport::Outbox(_));
     let is_forwarded = FORWARDED.iter().any(|name| headers.contains_key(*name));
-    state.shows_outbox && has_outbox && !is_forwarded && origin::is_same_origin(headers) && host::is_local_request(headers)
+    state.shows_outbox && has_outbox && !is_forwarded && origin::is_same_origin(headers) && host::host_needs_no_dns(headers)
 }

@@ -10,7 +10,7 @@ type Begin = Pick<Options<unknown>, 'read' | 'begin' | 'onGap' | 'onState'>;
 export type ResumeContext = Begin & {
   // Sends the token of the session. Without it the subscription is anonymous and continues when the session ends.
   asViewer?: boolean;
-  // Receives the running subscription, whose `now` reconnects at once.
+  // Receives the running subscription, whose `reconnect` reconnects at once.
   onStart?: (resumed: Resumed) => void;
 };
 

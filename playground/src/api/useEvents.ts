@@ -57,7 +57,7 @@ export function useEvents<Data, Variables extends AnyVariables>(key: string | nu
   }, [client, key, attempt]);
 
   const reconnect = () => {
-    if (connection.phase === 'waiting') running.current?.now();
+    if (connection.phase === 'waiting') running.current?.reconnect();
     else setAttempt((attempt) => attempt + 1);
   };
   return { connection, reconnect };

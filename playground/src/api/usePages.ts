@@ -1,4 +1,4 @@
-// A list that is read a page at a time, outside of the cache. A page that is read again has no item twice.
+// A list that is read a page at a time, outside of the cache. No item is in the list twice: an item of a new page replaces an earlier one with its key.
 import { useEffect, useRef, useState } from 'react';
 import { useClient, type Client } from 'urql';
 import { messageOf, type ErrorMessage } from './errorMessages.ts';
@@ -20,7 +20,7 @@ interface State<Item> {
   waiting: Change<Item>[];
 }
 
-// A change of the items that have been read. It may be applied to a page that has it already.
+// A change of the items that have been read. It must be idempotent: the response of a read may contain the change already.
 type Change<Item> = (items: Item[], hasMore: boolean) => Item[];
 
 const EMPTY = { items: null, next: null, error: '', waiting: [] };

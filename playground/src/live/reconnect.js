@@ -6,7 +6,7 @@ const LOG_IN_AGAIN = [4401, 4403];
 // messages.
 const FINAL = [1009, 4400, 4406, 4409, 4429];
 // Codes of temporary errors. All others are final.
-const PASSING = ['UNREAD_RESPONSES', 'STORAGE_UNAVAILABLE', 'OVERLOADED', 'RATE_LIMITED', 'DEADLINE_EXCEEDED', 'INTERNAL_SERVER_ERROR'];
+const TEMPORARY = ['UNREAD_RESPONSES', 'STORAGE_UNAVAILABLE', 'OVERLOADED', 'RATE_LIMITED', 'DEADLINE_EXCEEDED', 'INTERNAL_SERVER_ERROR'];
 
 // `end` is a close event, an array of GraphQL errors, or any other error. Returns { seconds } to reconnect, with null unless the server named a wait; or
 // the final phase.
@@ -24,6 +24,6 @@ function ofErrors([{ message, extensions }]) {
   const code = extensions?.code;
   if (code === 'UNAUTHENTICATED') return { phase: 'login' };
   // An error without a code comes from the network or a proxy.
-  if (code && !PASSING.includes(code)) return { phase: 'refused', code, message };
+  if (code && !TEMPORARY.includes(code)) return { phase: 'refused', code, message };
   return { seconds: extensions?.retryAfter ?? null };
 }

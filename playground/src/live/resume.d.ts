@@ -23,7 +23,7 @@ export interface Options<Event> {
 
 export interface Resumed {
   // Reconnects at once.
-  now(): void;
+  reconnect(): void;
   stop(): void;
 }
 

@@ -108,7 +108,7 @@ export function resume({ query, variables, token = null, read = null, begin = re
   void run();
   return {
     // Reconnects at once.
-    now: () => waiting.skip(),
+    reconnect: () => waiting.skip(),
     stop() {
       stopped = true;
       removeEventListener('online', online);

@@ -8,7 +8,7 @@ import { expiryOf, hasExpired, isJwt } from './jwt.ts';
 import { SessionLogInDocument } from './operations/LogIn.generated.ts';
 import { SessionLogOutDocument } from './operations/LogOut.generated.ts';
 import { SessionViewerDocument } from './operations/Viewer.generated.ts';
-import { beginSession, currentToken, endSession, leave, notify, renameUser, type Session } from './store.ts';
+import { beginSession, currentToken, endSession, markLoggingOut, notify, renameUser, type Session } from './store.ts';
 
 export async function logIn(login: string, password: string): Promise<void> {
   notify(null);
@@ -44,9 +44,9 @@ export async function logOut(): Promise<void> {
   const token = currentToken();
   if (!token) return;
   if (isJwt(token)) return endSession(token, null);
-  leave(token);
+  markLoggingOut(token);
   const { data, error } = await createClient(token).mutation(SessionLogOutDocument, {}).toPromise();
-  leave(null);
+  markLoggingOut(null);
   if (data?.logOut?.endedSessionId) endSession(token, null);
   // If the session had ended before, the client has removed it already.
   else if (currentToken() === token) notify(messageOf(errorMessagesOf(error, data?.logOut)));

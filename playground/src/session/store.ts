@@ -72,8 +72,8 @@ export function endRefusedSession(token: Token): void {
   else endSession(token, hasExpired(token) ? JWT_EXPIRED : JWT_REFUSED);
 }
 
-// Marks the token of a log-out in progress: its sockets may be closed before the response arrives.
-export function leave(token: Token | null): void {
+// Marks the token of a log-out in progress; null when the log-out has ended. Its sockets may be closed before the response arrives.
+export function markLoggingOut(token: Token | null): void {
   leaving = token;
 }
 

@@ -59,7 +59,7 @@ export function updateStatus(rows: TimelineRow[], change: StatusChange): Timelin
   return rows.map((row) => (row.kind === 'status' && row.status.id === change.id ? { ...row, status: { ...row.status, ...change } } : row));
 }
 
-// The fields of a status that are another viewer's.
+// The fields of a status that depend on the viewer, as for a viewer who has done nothing.
 const OF_NOBODY = { viewerHasLiked: false, viewerHasReposted: false, viewerHasBookmarked: false, viewerCanReply: false };
 
 // Clears the likes, reposts and bookmarks of the previous viewer.

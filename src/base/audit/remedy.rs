@@ -30,7 +30,7 @@ pub enum Remedy {
         /// The keys of its owners; the key stays while any of them exists.
         owners: Vec<String>,
     },
-    /// Deletes an unreadable key without content of its own: a rate bucket, a session.
+    /// Deletes an unreadable key that the program can do without or writes again: a rate bucket, a session, a claim of an address.
     Discard {
         /// The key.
         key: String,

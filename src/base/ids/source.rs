@@ -51,7 +51,7 @@ pub struct IdReservation {
     pub until: Millis,
 }
 
-/// Grants spans, each only once. `db::workers` implements this in Redis.
+/// Grants spans, each only once. `db::id_reservation` implements this in Redis.
 pub trait ReserveIds: Send + Sync {
     /// Reserves a span that ends at or after `now + RESERVATION`: the continuation of `held` if no other process has reserved it.
     fn reserve(&self, now: Millis, held: Option<IdReservation>) -> impl Future<Output = Result<IdReservation, Error>> + Send;

@@ -232,7 +232,7 @@ impl Metrics {
     }
 
     /// Counts units that were charged beyond an estimate, and the part of them that became a debt.
-    pub fn charge_excess(&self, units: u64, debt: u64) {
+    pub fn count_excess(&self, units: u64, debt: u64) {
         self.excess_units.inc_by(units);
         self.debt_units.inc_by(debt);
     }

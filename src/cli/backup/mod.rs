@@ -84,7 +84,7 @@ async fn create_backup(db: &Db, folder: &Path, stop: &CancellationToken) -> anyh
 }
 
 async fn fill(db: &Db, folder: &Path) -> anyhow::Result<Manifest> {
-    let store_version = db.store_version().await?.map_or(0, |mark| mark.version);
+    let store_version = db.store_version().await?.map_or(0, |stored| stored.version);
     let nodes = db.primary_addresses().await?;
     if nodes.iter().any(|node| node.redis_settings().db() != 0) {
         bail!(

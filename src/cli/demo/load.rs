@@ -39,7 +39,7 @@ async fn import_sample(app: &App, start: Millis, tokens: Option<&Path>) -> anyho
 
 async fn add_activity(app: &App, data: &Dataset) -> anyhow::Result<()> {
     activity::create(app, data).await?;
-    // The lists of the members of a group are settled by workers. Without a server there are none.
+    // Workers settle the chat lists of the members of a group chat. No server runs now, so no worker does: this process runs the due work.
     workers::drain(app).await?;
     app.db().finish_demo_load().await.map_err(Into::into)
 }
@@ -112,7 +112,7 @@ async fn load(app: &App, data: &Dataset, tokens: Option<&Path>) -> anyhow::Resul
     }
     bar.set_message("timelines");
     fill_timelines(app, data, &bar).await?;
-    bar.set_message("modes");
+    bar.set_message("fan-out");
     // Authors with at least the threshold of followers are imported in their fan-out mode; the workers need not switch them.
     app.db().set_star_followers(app.config().star_followers).await?;
     for author in merged_authors(data, app.config().star_followers) {

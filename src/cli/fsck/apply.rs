@@ -31,7 +31,7 @@ pub(super) async fn apply(app: &App, remedy: &Remedy) -> Result<(), Error> {
     Box::pin(settle(app, remedy)).await
 }
 
-/// Applies a remedy that changes keys of a single hash tag.
+/// Applies a remedy that writes or deletes single keys, fields or members.
 async fn repair_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
     let db = app.db();
     match remedy {

@@ -36,7 +36,7 @@ const MAX_JOURNAL_ENTRIES: usize = 10_000;
 /// Options of an audit.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditOptions {
-    /// The maximum number of entries of a home; `None` if unknown.
+    /// The servers' `--home-window`: a home has at most a tenth more entries. `None` if unknown: the size of homes is not checked.
     pub home_window: Option<usize>,
     /// The maximum number of rows of a chat; `None` if unknown.
     pub messages_kept: Option<u64>,

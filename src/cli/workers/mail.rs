@@ -47,6 +47,7 @@ pub(super) async fn deliver(
     if is_permanent || age >= GIVE_UP_AFTER {
         return journal::reject(app, entry, &reason).await;
     }
+    // The progress of a message holds the number of failed attempts in `below`.
     let attempts = progress.below;
     tracing::warn!(reason, entry = entry.id, task = ?entry.task, attempts = attempts + 1, "a message was not handed over, and is tried again");
     journal::postpone(app, entry.clone(), Progress { below: attempts + 1, ..progress }, wait_after(attempts)).await

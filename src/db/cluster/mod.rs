@@ -6,10 +6,10 @@
 //!
 //! The cluster client of redis-rs is not used here. Its pipelines are limited to one slot. A pipeline that is routed to a node by hand is resent as
 //! a whole to the target of its first redirection, as often as the client retries: the other commands bounce back and forth, and writes among them
-//! run repeatedly. It also blocks all nodes while it searches for one.
+//! run repeatedly. While that client searches for a node, it also blocks the commands for all other nodes.
 //!
 //! Here writes are grouped by node like reads. A step is resent only if its own connection broke, as on a single server. A pass over 1,000 homes
-//! takes a ninth of the time of single commands, 64 at once.
+//! takes a ninth of the time that single commands take, 64 of them in flight at once.
 
 mod layout;
 mod map;

@@ -6,7 +6,7 @@
 //! - **No acknowledged write is lost when a process dies.** The append-only file is flushed every second: a crash of either process loses nothing,
 //!   a power failure at most one to two seconds (`settings`).
 //! - **No change is half done after a power failure.** A truncated file is rewritten before the server serves (`aof`).
-//! - **One server per folder.** Two locks hold it, also after `kill -9` while the orphaned Redis still writes (`lock`).
+//! - **One server per folder.** Two locks keep other servers out, also after `kill -9` while the orphaned Redis still writes (`lock`).
 //! - **No orphan.** When the server dies in any way, its Redis shuts down (`orphan`).
 //! - **Redis is restarted** on the same socket if it dies while the server runs (`supervisor`). Clients see a broken connection and reconnect.
 //! - **No other user has access.** The folder has mode 0700; the socket is in it or in another private folder (`folder`, `socket`).
@@ -82,7 +82,7 @@ pub async fn start(options: EmbeddedOptions) -> Result<Embedded, EmbeddedError> 
     let supervisor = Supervisor::start(program, arguments, data, socket, locks)?;
     let embedded = Embedded { supervisor, socket: path };
     ready::wait(&embedded.url(), &embedded.supervisor).await?;
-    settings::defragment(&embedded.url()).await;
+    settings::enable_defragmentation(&embedded.url()).await;
     tokio::spawn(follow_restarts(embedded.url(), embedded.supervisor.tail().watch_load()));
     let memory = memory.map_or_else(|| "all".to_owned(), |bytes| bytesize::ByteSize(bytes).to_string());
     tracing::info!(socket = %embedded.socket.display(), memory, "embedded Redis is ready");
@@ -94,7 +94,7 @@ async fn follow_restarts(url: String, mut load: watch::Receiver<DataLoad>) {
     let mut previous = 1;
     while let Ok(loaded) = load.wait_for(|load| load.ended && load.process_number > previous).await.map(|load| load.clone()) {
         previous = loaded.process_number;
-        settings::defragment(&url).await;
+        settings::enable_defragmentation(&url).await;
         aof::repair_in_use(&url, &loaded).await;
     }
 }

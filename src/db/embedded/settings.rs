@@ -40,7 +40,7 @@ const SETTINGS: &[(&str, &str)] = &[
 ];
 
 /// Enables active defragmentation. Only some builds support it; the others refuse it, also as an argument.
-pub(super) async fn defragment(url: &str) {
+pub(super) async fn enable_defragmentation(url: &str) {
     let set = async {
         let mut command = redis::cmd("CONFIG");
         command.arg("SET").arg("activedefrag").arg("yes").query_async::<()>(&mut connect(url).await?).await

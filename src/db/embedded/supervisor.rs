@@ -79,10 +79,10 @@ impl Supervisor {
     ) -> Result<Self, EmbeddedError> {
         let shared = Arc::new(SupervisorShared::default());
         let (sender, ended) = watch::channel(None);
-        let worker = Worker { program, arguments, data, shared: Arc::clone(&shared), _socket: socket, locks };
+        let thread = SupervisorThread { program, arguments, data, shared: Arc::clone(&shared), _socket: socket, locks };
         let run = move || {
-            let status = worker.run();
-            drop(worker);
+            let status = thread.run();
+            drop(thread);
             sender.send_replace(Some(status));
         };
         thread::Builder::new().name("redis-parent".to_owned()).spawn(run).map_err(EmbeddedError::Spawn)?;
@@ -133,7 +133,7 @@ impl Drop for Supervisor {
 }
 
 /// The state of the thread. The order of the last two fields matters: the socket is removed before the folder is unlocked.
-struct Worker {
+struct SupervisorThread {
     program: PathBuf,
     arguments: Vec<OsString>,
     data: PathBuf,
@@ -149,7 +149,7 @@ struct RedisProcess {
     log: JoinHandle<()>,
 }
 
-impl Worker {
+impl SupervisorThread {
     fn run(&self) -> String {
         let mut pause = FIRST_PAUSE;
         loop {

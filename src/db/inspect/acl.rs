@@ -1,7 +1,7 @@
-//! The line of an ACL file for a user of least privilege: the commands of `super::rights` on the existing kinds of keys and channels, and those of the
-//! client library. So the same list is granted, checked at start, and tested.
+//! The line of an ACL file for a user of least privilege: the commands of `super::permissions` on the existing kinds of keys and channels, and those of
+//! the client library. So the same list is granted, checked at start, and tested.
 
-use super::rights;
+use super::permissions;
 use crate::db::pubsub::CHANNELS;
 
 /// Commands of the client library, and of the checks at start. All supported versions know them: an unknown command in an ACL file keeps Redis from
@@ -15,8 +15,8 @@ pub fn line(user: &str, password: Option<&str>, kinds: &[&str]) -> String {
     rules.extend(password.map(|digest| format!("#{digest}")));
     rules.extend(["resetchannels".to_owned(), "-@all".to_owned()]);
     rules.extend(EXTRA_COMMANDS.iter().map(|name| format!("+{name}")));
-    rules.extend(rights::commands().map(|name| format!("+{name}")));
-    rules.extend(kinds.iter().map(|kind| rights::pattern(kind)));
-    rules.extend(CHANNELS.iter().map(|kind| rights::channel_pattern(kind)));
+    rules.extend(permissions::commands().map(|name| format!("+{name}")));
+    rules.extend(kinds.iter().map(|kind| permissions::pattern(kind)));
+    rules.extend(CHANNELS.iter().map(|kind| permissions::channel_pattern(kind)));
     rules.join(" ")
 }

@@ -1,12 +1,12 @@
 //! The facts about a node, and how they are collected: from INFO, CONFIG GET, ACL GETUSER and ACL WHOAMI, which a restricted user may not run, and
-//! from `super::rights`.
+//! from `super::permissions`.
 
 use std::collections::HashMap;
 
 use redis::aio::ConnectionLike;
 use redis::{Cmd, ErrorKind, FromRedisValue, InfoDict, RedisResult, ServerErrorKind, Value, cmd};
 
-use super::{MissingPermission, Product, Version, rights};
+use super::{MissingPermission, Product, Version, permissions};
 
 /// The facts about a node; `None` if unknown.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +72,7 @@ pub(super) async fn collect(connection: &mut impl ConnectionLike, kinds: &[&str]
         facts.is_unprotected = default_user.map(|user| has_no_password(&user) && is_exposed(&config));
     }
     facts.user = query_optional(connection, cmd("ACL").arg("WHOAMI")).await?;
-    facts.missing = rights::missing(connection, kinds).await?;
+    facts.missing = permissions::missing(connection, kinds).await?;
     Ok(facts)
 }
 

@@ -17,7 +17,7 @@ pub mod acl;
 mod facts;
 mod finding;
 mod rules;
-mod rights;
+mod permissions;
 mod version;
 
 use redis::RedisError;
@@ -25,7 +25,7 @@ use redis::aio::ConnectionLike;
 
 pub use facts::NodeFacts;
 pub use finding::{InspectionFinding, Severity};
-pub use rights::MissingPermission;
+pub use permissions::MissingPermission;
 pub use rules::{COVERED_NODE_TIMEOUT, evaluate};
 pub use version::{Product, Version, VersionError};
 

@@ -10,8 +10,8 @@ use tokio::time::timeout;
 
 /// The longest line.
 const LINE: u64 = 4_096;
-/// The length of the delimiter that ends a snapshot of unknown length.
-const MARK: usize = 40;
+/// The length of the delimiter that ends a snapshot of unknown length, in bytes.
+const DELIMITER_BYTES: usize = 40;
 
 /// A downloaded snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub async fn download(
     let mut sink = HashingWriter { file, digest: Sha256::new(), bytes: 0, start: Vec::new() };
     match end {
         SnapshotEnd::Length(length) => receive(&mut server, length, &mut sink, &mut report).await?,
-        SnapshotEnd::Delimiter(mark) => receive_until(&mut server, mark.as_bytes(), &mut sink, &mut report).await?,
+        SnapshotEnd::Delimiter(delimiter) => receive_until(&mut server, delimiter.as_bytes(), &mut sink, &mut report).await?,
     }
     sink.finish()
 }
@@ -116,7 +116,7 @@ impl SnapshotEnd {
     fn parse(header: &str) -> Result<Self, SnapshotError> {
         let text = header.strip_prefix('$').ok_or(SnapshotError::NotASnapshot)?;
         match text.strip_prefix("EOF:") {
-            Some(mark) if mark.len() == MARK => Ok(Self::Delimiter(mark.to_owned())),
+            Some(delimiter) if delimiter.len() == DELIMITER_BYTES => Ok(Self::Delimiter(delimiter.to_owned())),
             Some(_) => Err(SnapshotError::NotASnapshot),
             None => text.parse().map(Self::Length).map_err(|_| SnapshotError::NotASnapshot),
         }
@@ -172,20 +172,20 @@ async fn receive<W: Write>(
     Ok(())
 }
 
-/// Receives bytes until the delimiter `mark`, which is not passed to `sink`: the last received bytes are held back, since they may be the delimiter.
+/// Receives bytes until the delimiter, which is not passed to `sink`: the last received bytes are held back, since they may be the delimiter.
 async fn receive_until<W: Write>(
     server: &mut BufReader<Stream>,
-    mark: &[u8],
+    delimiter: &[u8],
     sink: &mut HashingWriter<'_, W>,
     report: &mut impl FnMut(u64),
 ) -> Result<(), SnapshotError> {
     let mut held: Vec<u8> = Vec::new();
-    while held != mark {
+    while held != delimiter {
         let bytes = read_bytes(server).await?;
         let count = bytes.len();
         held.extend_from_slice(bytes);
         server.consume(count);
-        let passed = held.len().saturating_sub(mark.len());
+        let passed = held.len().saturating_sub(delimiter.len());
         sink.write(&held[..passed])?;
         held.drain(..passed);
         report(sink.bytes);

@@ -10,8 +10,8 @@
 //!
 //! **Order.** First its mail addresses, sessions, external id, part in chats, rows and reactions there. Then the followers and the lists that contain
 //! it, while its statuses still exist: their ids determine the entries that are removed from feeds. Then its content: comments, which stay without
-//! text if others have replied, and statuses with their likes and comments. Then its own follows, likes and lists. Its home, its campaigns and
-//! websites, relations and the data of its requests are last.
+//! text if others have replied, and statuses with their likes and comments. Then its own follows, likes and lists. Last are its home, its
+//! campaigns and websites, its relations, and its idempotency keys and rate limit buckets.
 //!
 //! **Data that stays** for a limited time: tombstones of its statuses and of the login, which do not contain its id. Its votes on comments stay counted, and
 //! do not contain its id either.

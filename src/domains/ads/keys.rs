@@ -4,7 +4,7 @@
 //! Some stored names are older than the names of their functions: `standing:` ([`suspensions`]), `frozen:` ([`freeze`]), `listed:`
 //! ([`campaign_listings`]), `offered:` ([`ad_stats`]), `seen:` ([`frequency`]), `clicked:` ([`clicked_impressions`]), `recorded:`
 //! ([`recorded_nonces`]), `tally:` ([`daily_stats`]), `reached:` ([`daily_reach`]), `capped:` ([`capped_campaigns`]), `clicker:`
-//! ([`visitor_clicks`]), `traffic:` ([`address_traffic`]) and `shown:` ([`address_impressions`]). They stay: some of them have data for months, and
+//! ([`visitor_clicks`]), `traffic:` ([`address_traffic`]) and `shown:` ([`origin_impressions`]). They stay: some of them have data for months, and
 //! renaming these needs a migration of accounts, campaigns and shares while no server runs.
 
 use crate::base::audit;
@@ -97,7 +97,8 @@ pub(super) fn campaign_listings(id: CampaignId) -> String {
 }
 
 /// HASH `id uid name origin off`, `off` is `1` where its owner is suspended; `key`, the version of its server key, where it requires one; and its
-/// traffic: `hour`, of hours since 1970, the impressions and clicks in it, `i c`, and their hourly means before it, `mi mc`. No time to live.
+/// traffic: `hour`, in hours since 1970, the impressions and clicks in that hour, `i c`, and their hourly means before that hour, `mi mc`. No
+/// time to live.
 pub(super) fn website(id: WebsiteId) -> String {
     format!("website:{{{}}}", id.0)
 }
@@ -170,7 +171,7 @@ pub(super) fn offers(listing: &Listing) -> String {
 }
 
 /// ZSET, campaign → end of the visitor's cap period, ms. Decisions skip these campaigns. At most [`super::model::MAX_CAPPED`]; time to
-/// live: the last end.
+/// live: until the last of these ends.
 pub(super) fn capped_campaigns(visitor: Visitor) -> String {
     format!("capped:{{{visitor}}}")
 }
@@ -186,9 +187,9 @@ pub(super) fn address_traffic(address: Visitor) -> String {
     format!("traffic:{{{address}}}")
 }
 
-/// STRING `until.count`: the impressions of the campaign at an address in an hour; `origin` is a keyed hash of an IP network, or of the account
-/// whose server requests the ads. Time to live: an hour.
-pub(super) fn address_impressions(share: Share, origin: Visitor) -> String {
+/// STRING `until.count`: the impressions of the campaign for a traffic origin in an hour; `origin` is a keyed hash of an IP network, or of the
+/// account whose server requests the ads. Time to live: an hour.
+pub(super) fn origin_impressions(share: Share, origin: Visitor) -> String {
     format!("shown:{{{share}}}:{origin}")
 }
 
@@ -228,7 +229,7 @@ pub(super) enum KeyKind {
     CappedCampaigns(Visitor),
     VisitorClicks(Visitor),
     AddressTraffic(Visitor),
-    AddressImpressions(Share),
+    OriginImpressions(Share),
     Schedule(u64),
     Signing,
 }
@@ -284,7 +285,7 @@ fn parse_part(kind: &str, tag: &str, part: &str) -> Option<KeyKind> {
     match kind {
         "rank" => Slot::from_name(part).map(|slot| KeyKind::Rank(share, slot)),
         "seen" => Visitor::parse(part).map(|_| KeyKind::Frequency(share)),
-        "shown" => Visitor::parse(part).map(|_| KeyKind::AddressImpressions(share)),
+        "shown" => Visitor::parse(part).map(|_| KeyKind::OriginImpressions(share)),
         "impression" => audit::id(part).map(|_| KeyKind::Impression(share)),
         "clicked" => audit::number(part).map(|_| KeyKind::ClickedImpressions(share)),
         "recorded" => audit::number(part).map(|_| KeyKind::RecordedNonces(share)),

@@ -52,8 +52,9 @@
 //!
 //! ## Keys
 //!
-//! `C` is a campaign, `n` the number of one of its shares, `A` an ad, `V` a visitor or an address, `I` an impression, `T` a period of ten minutes, `L` a
-//! listing (a slot and a keyword), `W` a website.
+//! `C` is a campaign, `n` the number of one of its shares, `A` an ad, `V` a visitor, an address or a traffic origin
+//! (an address, or the account whose server requests the ads), `I` an impression, `T` a period of ten minutes, `L` a listing (a slot and a keyword),
+//! `W` a website.
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
@@ -75,7 +76,7 @@
 //! | `reach:{C.n}`, `reached:{C.n}:day` | HyperLogLog | visitors, ever and of a day | 12 KiB; a day's 400 days |
 //! | `offers:{L}` | ZSET | campaign → the eCPM of the best ad that it can pay for | every campaign that may be shown there |
 //! | `capped:{V}`, `clicker:{V}` | ZSET, STRING | campaigns whose cap a visitor has reached; the visitor's clicks in a minute | 1,000; a minute |
-//! | `traffic:{V}`, `shown:{C.n}:V` | STRING | clicks or impressions of an address; impressions of the campaign at an address | an hour |
+//! | `traffic:{V}`, `shown:{C.n}:V` | STRING | clicks or impressions of an address; impressions of the campaign by traffic origin | an hour |
 //! | `schedule:{0..8}` | ZSET | campaign → time of its next evaluation, ms | every campaign, unless it has ended or was stopped and has no holds |
 //! | `website:{W}` | HASH | `id uid name origin off key`, and its traffic | 11 fields |
 //! | `signing:{ads}` | HASH | the keys that sign impression tokens | the newest and the one before |

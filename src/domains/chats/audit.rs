@@ -88,7 +88,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], kept: Option<u64>,
             Some(KeyKind::OfAccount(_, "zset")) if *key == keys::former(*user) => {
                 former::check_former(reader, *user, key, found).await?;
             }
-            Some(KeyKind::OfAccount(_, "zset")) => check_order(reader, *user, key, found).await?,
+            Some(KeyKind::OfAccount(_, "zset")) => check_account_chats(reader, *user, key, found).await?,
             _ => {}
         }
     }
@@ -108,7 +108,7 @@ const fn chat_of(kind: &KeyKind) -> Option<ChatId> {
     }
 }
 
-/// Every key of a chat belongs to a chat that exists, and every chat that has not ended has members.
+/// Checks that every key of a chat belongs to a chat that exists, and that every chat that has not ended has members.
 async fn check_owners(reader: &AuditReader, of_chats: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
     let chats = of_chats.iter().filter_map(|(kind, _)| chat_of(kind));
     let existing_chats = reader.query(chats, |chat| cmd("EXISTS").arg(keys::chat(chat)).take()).await?;
@@ -150,7 +150,7 @@ async fn fields_of(reader: &AuditReader, key: &str) -> Result<Vec<(String, Strin
     Ok(fields)
 }
 
-/// Memberships are readable, are those of accounts, have one owner in a group, and are in the lists of the accounts.
+/// Checks that memberships can be parsed and belong to accounts that exist, that a group has one owner, and that the lists of the accounts agree.
 async fn check_members(reader: &AuditReader, chat: ChatId, key: &str, found: &mut Findings) -> Result<(), Error> {
     let mut members: HashMap<UserId, Member> = HashMap::new();
     for (user, record) in fields_of(reader, key).await? {
@@ -186,7 +186,7 @@ async fn check_members(reader: &AuditReader, chat: ChatId, key: &str, found: &mu
     Ok(())
 }
 
-/// Rows are readable, in their bucket, name accounts that exist, and agree with the bits of texts.
+/// Checks that rows can be parsed, are in their bucket, name accounts that exist, and agree with the bits of texts.
 async fn check_rows(reader: &AuditReader, chat: ChatId, bucket: u64, key: &str, found: &mut Findings) -> Result<(), Error> {
     let mut rows = Vec::new();
     for (number, record) in fields_of(reader, key).await? {
@@ -283,8 +283,8 @@ async fn check_states(reader: &AuditReader, user: UserId, key: &str, found: &mut
     Ok(())
 }
 
-/// A list, an unread mark or a mute is of a chat that the account has.
-async fn check_order(reader: &AuditReader, user: UserId, key: &str, found: &mut Findings) -> Result<(), Error> {
+/// Checks that the chats in a sorted set of an account (a list, unread marks or mutes) have a state for the account.
+async fn check_account_chats(reader: &AuditReader, user: UserId, key: &str, found: &mut Findings) -> Result<(), Error> {
     let all = cmd("ZRANGE").arg(key).arg(0).arg(2 * MAX_CHATS).take();
     let members: Vec<String> = reader.query([key], |_| all.clone()).await?.read(&key).unwrap_or_default();
     let ids: Vec<u64> = members.iter().filter_map(|member| audit::id(member)).collect();
@@ -299,7 +299,7 @@ async fn check_order(reader: &AuditReader, user: UserId, key: &str, found: &mut 
     Ok(())
 }
 
-/// A pair has a chat, and both accounts exist.
+/// Checks that the direct chats of an account, and the other accounts of these chats, exist.
 async fn check_pairs(reader: &AuditReader, key: &str, found: &mut Findings) -> Result<(), Error> {
     let pairs = fields_of(reader, key).await?;
     let parsed: Vec<(UserId, ChatId)> =

@@ -54,8 +54,8 @@ pub(super) fn seen(id: ChatId) -> String {
     audit::id_key("chat_seen:{", id.0)
 }
 
-/// ZSET, row up to which all members have seen the chat → the end of the time in which they had, in ms. At most 9,600, one for each 55 minutes of a year;
-/// deleted with the rows.
+/// ZSET, row up to which all members have seen the chat → the end of the span of 55 minutes in which the last of them saw the row, in ms. At most 9,600, one
+/// for each span of a year; deleted with the rows.
 pub(super) fn seen_times(id: ChatId) -> String {
     audit::id_key("chat_seen_times:{", id.0)
 }
@@ -170,7 +170,7 @@ pub(super) fn states(user: UserId) -> String {
 }
 
 /// ZSET, chat id → version: chats that name the account and are in none of its lists: groups that it has left, direct chats that it has declined or
-/// that others have begun without a text. A member for each until the chat is deleted; no time to live.
+/// that others have started without a text. A member for each until the chat is deleted; no time to live.
 pub(super) fn former(user: UserId) -> String {
     audit::id_key("chats_former:{", user.0)
 }

@@ -1,7 +1,8 @@
 //! Chats: direct messages of two accounts, and groups.
 //!
 //! A *row* is a stored message: a *text* (a text message) or a system message. Its *number* is the sequence number of the schema. The *activity* of a chat is
-//! its position in a member's list. To *settle* a chat is to reconcile the lists of its members with it.
+//! its position in a member's list. To *settle* a chat is to reconcile the lists of its members with it. A *step* is a part of a change that
+//! succeeds or fails as a whole, such as one script. A step that appends rows has an id, by which a repetition of the step is recognized.
 //!
 //! Keys of a chat, on its own hash tag:
 //!
@@ -12,7 +13,7 @@
 //! | `chat_seen:{c}`, `chat_delivered:{c}` | ZSET | member → position, only raised | 500; delivered of at most 50 |
 //! | `chat_rows:{c}:{bucket}` | HASH | number → row | 128 rows of at most 17 KB |
 //! | `chat_texts:{c}` | STRING | a bit for each row: it is a text that is not deleted | the stored rows, and a KiB |
-//! | `chat_seen_times:{c}` | ZSET | row up to which all members have seen the chat → the end of the 55 minutes in which they had | 9,600: a year |
+//! | `chat_seen_times:{c}` | ZSET | row up to which all members have seen the chat → the end of the span of 55 minutes in which the last of them saw the row | 9,600: a year |
 //! | `chat_sent:{c}` | ZSET | id of a step that has appended a row → number of the row | 1,000, a day |
 //! | `chat_authors:{c}` | ZSET | groups: author and number of each text | the texts |
 //! | `chat_writers:{c}` | HASH | groups: author → number of texts | the authors of texts |
@@ -32,16 +33,16 @@
 //! | `chat_settings:{u}` | HASH | `who seen` | 2 fields |
 //! | `direct:{low}` | HASH | account with a higher id → the chat of both | the accounts with which it has one |
 //!
-//! Schedules of chats, each over 16 keys, by which chats are found that are to be trimmed:
+//! Schedules, each divided into 16 keys, by which the sweep finds the chats that are to be trimmed:
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
 //! | `chat_trims:{n}` | ZSET | chat with a retention of its own (`daysAfterSeen`), or with rows that nobody can read → when rows are to be deleted | the chats |
-//! | `chat_seen_since:{n}` | ZSET | chat with the server's retention (`--messages-days-after-seen`) → since when its oldest row was seen by all | the chats |
+//! | `chat_seen_since:{n}` | ZSET | chat with the server's retention (`--messages-days-after-seen`) → time since which all members have seen its oldest row | the chats |
 //! | `chat_sizes:{n}` | ZSET | chat → its stored rows, in full buckets | the chats of at least 128 rows |
 //!
-//! "Redis in Action" 6.5 has group chats with a seen position for each member, in one ZSET of messages; here rows are in buckets, and what each member
-//! needs for lists is derived, so that no read grows with the number of chats or rows.
+//! "Redis in Action" 6.5 has group chats with a seen position for each member, in one ZSET of messages; here rows are in buckets, and the lists of each
+//! member are derived, so that no read grows with the number of chats or rows.
 //!
 //! **Rows.** The script that appends takes the next number, so that numbers have no gaps. The fields of a page's rows follow from their numbers, without a
 //! read, and a page at row 100,000 costs as much as one at row 100. A repeated step appends nothing: a chat stores the ids of its newest 1,000
@@ -56,8 +57,8 @@
 //! **Activity.** The activity of a chat is the id of its newest row that no block hides from the member, or of the joining or starting: ids order by time
 //! and are unique, so that they are positions of pages.
 //!
-//! **Unread.** The unread count is the number of set bits above the seen position: the member's own texts are never above this position. In a group,
-//! the texts of accounts that a block separates from the member are subtracted ([`service::unread_count`]).
+//! **Unread.** The unread count is the number of set bits of `chat_texts` above the seen position: the member's own texts are never above this position. In a
+//! group, the texts of accounts that a block separates from the member are subtracted ([`service::unread_count`]).
 //!
 //! **Retention.** The lowest row that can be read is stored, or follows from the newest one and `--messages-kept`: every script computes it, so that
 //! nobody can read a row below it from the commit of the newest row on. The script that changes a position also stores up to which row all members
@@ -67,7 +68,7 @@
 //! too early, never too late: a change moves the chat only to an earlier time, before its journal entry is acknowledged; the sweep replaces the entry
 //! that it has read, then reads the chat again ([`service::sweep`]).
 //!
-//! **Pairs.** The hash tag of the account with the lower id decides which chat two accounts have. For the other account the chat does not exist before its
+//! **Pairs.** The key `direct` of the account with the lower id decides which chat two accounts have. For the other account the chat does not exist before its
 //! first text: until then its membership is `Unstarted`.
 //!
 //! **Events.** A step after the response publishes the changes to the event log, as references ([`crate::platform::events`]). The log has each row
@@ -85,7 +86,7 @@
 //!
 //! **Members.** Every row, also that of a new name or role, is activity for every member of a group, so that the lists of all members are
 //! settled: some 13 commands each, which a worker does after the response. The request that has changed the group is charged for them as for its own
-//! work in the store. A request that changes nothing settles no lists of other members, if they agree with the chat.
+//! work in the store. A request that changes nothing settles no lists of other members, if these lists agree with the chat.
 //!
 //! **Costs.** A text in a chat of two: the chat, the accounts, a journal entry, the commit, the blocks, two lists; after the response two scripts
 //! that publish it. A page of chats with their newest rows, counts and positions: one read of rows, one pipeline of scripts, one of accounts. The

@@ -191,10 +191,10 @@ async fn level(
 ) -> Result<Connection<Comments>> {
     let sort = sort.unwrap_or_default();
     let page = service::replies(&request.app, &request.loaders(), status, parent, sort, &args).await?;
-    let (cursors, list) = (request.app.cursors().await?, service::replies_scope(status, parent, sort));
-    let edge = |(position, shown)| edge(service::encode(&cursors, list, position), shown);
+    let (cursors, scope) = (request.app.cursors().await?, service::replies_scope(status, parent, sort));
+    let edge = |(position, shown)| edge(service::encode(&cursors, scope, position), shown);
     let connection = Connection::new(page.items.into_iter().map(edge).collect(), page.has_next, page.has_previous, EmptyFields);
-    Ok(connection.ending_at([page.start, page.end], |position| service::encode(&cursors, list, position)))
+    Ok(connection.ending_at([page.start, page.end], |position| service::encode(&cursors, scope, position)))
 }
 
 async fn tree(request: &Request, status: StatusId, args: TreeArgs) -> Result<Connection<Comments>> {

@@ -51,7 +51,8 @@ pub(super) fn deleted_comments(status: StatusId) -> String {
     format!("erased:{{{}}}", status.0)
 }
 
-/// ZSET, comment of a deleted branch that is deleted, but whose replies are not: at first the root → the id of the removal.
+/// ZSET, deleted comment of a deleted branch, whose replies must still be deleted → id of the removal. It begins with the root of the branch; the
+/// comments below follow level by level.
 pub(super) fn deleted_branches(status: StatusId) -> String {
     format!("fallen:{{{}}}", status.0)
 }

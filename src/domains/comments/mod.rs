@@ -9,7 +9,7 @@
 //! | `discussion:{sid}` | STREAM | event → `k` kind, `c` comment, `n` number of removed comments, `b` previous event | 1,000, an hour, unless configured |
 //! | `pending:{sid}` | ZSET | comment → when an event about its votes is due, ms | as the log |
 //! | `erased:{sid}` | ZSET | comment that has left the thread → when, so that a late step does not restore it | 20,000, 25 h |
-//! | `fallen:{sid}` | ZSET | comment of a deleted branch that is deleted, but whose replies are not → id of the removal | removals in progress |
+//! | `fallen:{sid}` | ZSET | deleted comment of a deleted branch, whose replies must still be deleted → id of the removal | removals in progress |
 //! | `commented:{uid}` | ZSET | status and comment (7 bytes each) → the comment: the author's index | 1,000,000, then `LIMIT_REACHED` |
 //!
 //! All keys of a thread have its status's hash tag, so every change is one script, and counts are exact. "Redis Applied Design Patterns",
@@ -31,10 +31,10 @@
 //! add, edit, vote on and delete comments. A thread and its authors' indexes agree; the thread is authoritative. Votes of deleted accounts stay
 //! counted; a voter is stored as a keyed hash, which does not reveal the account.
 //!
-//! **Branches.** To remove a comment with its branch, one script deletes its own members and hash, lowers the counts of its ancestors, and
-//! records it in `fallen`: from then on the branch cannot be read or extended. The comments below are deleted from the top down, in passes.
-//! Until then the ancestors' `others` count them: the author of an ancestor may be refused to delete it with its branch, and be allowed to a
-//! second later. The thread of a deleted status is deleted in passes, too.
+//! **Branches.** To remove a comment with its branch, one script deletes the members and the hash of the comment, lowers the counts of its
+//! ancestors, and records the comment in `fallen`: from then on the branch cannot be read or extended. The comments below are deleted from the
+//! top down, in passes. Until a comment is deleted, the `others` of its ancestors count it: for this time, the author of an ancestor may be refused
+//! the deletion of the ancestor with its branch. The thread of a deleted status is deleted in passes, too.
 //!
 //! **The log** holds the events of a thread, each with the id of the previous one, so that a reader can detect missing events. The scripts
 //! that change the thread append and publish its events. Events about votes are published at most once a second for each comment.

@@ -213,7 +213,7 @@ pub(super) async fn delete_branch(
     db.call(call.arg(DELETED_TTL).arg(MAX_DELETED).arg(actor.0).arg(removal)).await.map(ChangeCommentResult::of)
 }
 
-/// Up to `limit` roots of deleted branches whose replies must be deleted, each with the id of its removal. One command.
+/// Up to `limit` deleted comments of deleted branches whose replies must still be deleted, each with the id of the removal. One command.
 pub(super) async fn deleted_branches(db: &Db, status: StatusId, limit: usize) -> Result<Vec<(CommentId, u64)>, Error> {
     let reply =
         db.read(cmd("ZRANGE").arg(keys::deleted_branches(status)).arg(0).arg(limit.max(1) - 1).arg("WITHSCORES").take()).await?;
@@ -227,7 +227,7 @@ pub(super) async fn purge_from_branches(db: &Db, log: LogParameters, comments: &
     db.call_many(comments.iter().map(call).collect()).await.map(drop)
 }
 
-/// Removes roots of deleted branches that have no direct replies left. One command; no round trip if `ids` is empty.
+/// Removes the records of deleted comments that have no direct replies left. One command; no round trip if `ids` is empty.
 pub(super) async fn remove_finished_branches(db: &Db, status: StatusId, ids: &[CommentId]) -> Result<(), Error> {
     let numbers: Vec<u64> = ids.iter().map(|id| id.number).collect();
     if numbers.is_empty() {

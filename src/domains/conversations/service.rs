@@ -76,7 +76,7 @@ pub async fn replies(
     store::replies(app.db(), entry, sort, windows).await
 }
 
-/// The id of the list of the direct replies of an entry in an order.
+/// The scope of the cursors of the direct replies of an entry in an order.
 pub const fn replies_scope(entry: ConversationEntryId, sort: ReplySort) -> CursorScope {
     let kind = match sort {
         ReplySort::Old => b'o',
@@ -86,7 +86,7 @@ pub const fn replies_scope(entry: ConversationEntryId, sort: ReplySort) -> Curso
     CursorScope { kind, owner: entry.status.0 }
 }
 
-/// The id of the list of the ancestors of a status.
+/// The scope of the cursors of the ancestors of a status.
 pub const fn ancestors_scope(status: StatusId) -> CursorScope {
     CursorScope { kind: b'q', owner: status.0 }
 }

@@ -1,4 +1,4 @@
-//! Classes of characters, as the twitter-text libraries 3.1 define them. A comment names the definition where it differs from Unicode's.
+//! Classes of characters, as the twitter-text libraries 3.1 define them. Some classes differ from Unicode's classes of the same name.
 
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
@@ -32,7 +32,7 @@ pub(super) fn is_tag_letter(c: char) -> bool {
     matches!(c.general_category_group(), GeneralCategoryGroup::Letter | GeneralCategoryGroup::Mark)
 }
 
-/// Letters, marks, decimal digits, and the characters that join words in some scripts.
+/// Whether the character may be in a tag: letters, marks, decimal digits, `_`, and the characters that join words in some writing systems.
 pub(super) fn is_tag(c: char) -> bool {
     if c.is_ascii() {
         return is_login(c);

@@ -31,7 +31,7 @@ impl TextEntitiesObject {
         Self { placed: service::place(text, entities, unit.unwrap_or_default()), written_at }
     }
 
-    /// The mentioned account; `None` if the viewer cannot find the account.
+    /// The mentioned account; `None` if the viewer cannot discover the account.
     async fn mentioned(&self, loaders: &Loaders, mention: &PlacedEntity<String>) -> Result<Option<MentionEntity>, Error> {
         let account = loaders.logins.load(mention.target.clone()).await?.at(self.written_at);
         let user = relations::find_at_equal_cost(loaders, account).await?.map(UserObject);

@@ -65,8 +65,8 @@ pub fn find(text: &str) -> Vec<Entity> {
     entities
 }
 
-/// The name of the tag that is written like this, with or without its sign: NFKC, full case folding, NFC. Tags with one name are one tag, and the name of
-/// a name is the name itself. `None` for a text that is not a whole tag, or has more than 100 code points, as written or as a name.
+/// The name of the tag that is written like this, with or without its sign: NFKC, full case folding, NFC. Tags with one name are one tag. Idempotent: the
+/// function returns a name unchanged. `None` for a text that is not a whole tag, or has more than 100 code points, as written or as a name.
 pub fn tag_name(written: &str) -> Option<String> {
     tags::name(written)
 }

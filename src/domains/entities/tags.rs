@@ -37,7 +37,7 @@ fn length(text: &[char]) -> Option<usize> {
     (!is_keycap && text[..length].iter().any(|c| is_tag_letter(*c))).then_some(length)
 }
 
-/// The name of a tag that is written like this, with or without its sign: NFKC, full case folding, NFC. The name of a name is the name. `None` for
+/// The name of a tag that is written like this, with or without its sign: NFKC, full case folding, NFC. Idempotent. `None` for
 /// a text that is not a whole tag, or is too long.
 pub(super) fn name(written: &str) -> Option<String> {
     let written = written.strip_prefix(is_hash_sign).unwrap_or(written);

@@ -20,8 +20,8 @@
 //! requester's follows: one script changes an accepted request into a follow. If a follow begins while there is a request (to an account that became
 //! a friend, or public), the request ends when the follow is settled. The other side of a request is settled together with that of follows
 //! ([`service::settle`]): the script that writes it also reads whether the account is private, which is stored on the same hash tag. If the account became
-//! public after the requester had read that it is private, the request becomes a follow. So no request to a public account remains, whichever is
-//! written first: the request or the privacy.
+//! public after the requester had read that it is private, the request becomes a follow. So no request to a public account remains,
+//! whether the request is written before or after the account becomes public.
 //!
 //! **Hidden reposts** belong to a follow: an entry with the id of an earlier follow has no effect, so the commit of an unfollow also resets the setting.
 //!

@@ -12,17 +12,17 @@ pub const MAX_FOLLOW_REQUESTS: usize = 1_000;
 
 /// The fan-out mode of an author: whether the followers' homes receive the author's statuses by push or merge them on read.
 ///
-/// Switching between the two modes takes a pass over all followers. Each switch has an id, so that a late pass notices that its switch is
-/// over.
+/// A home *marks* the authors whose statuses it merges when it is read. Switching between the two modes takes a pass over all followers. Each
+/// switch has an id, so that a late pass notices that its switch is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FanoutMode {
     /// Statuses are pushed.
     Push,
-    /// Statuses are still pushed; the followers' homes are being marked.
+    /// Statuses are still pushed, until the homes of all followers have marked the author.
     ToMerge(u64),
-    /// Statuses are not pushed. The homes of all followers are marked, and merge them when they are read.
+    /// Statuses are not pushed. The homes of all followers mark the author, and merge the author's statuses when they are read.
     Merge(u64),
-    /// Statuses are pushed again; homes that lack older ones are still marked.
+    /// Statuses are pushed again. Homes that lack older statuses still mark the author.
     ToPush(u64),
 }
 
@@ -59,7 +59,7 @@ impl FanoutMode {
         !matches!(self, Self::Merge(_))
     }
 
-    /// Whether the home of a new follower must be marked.
+    /// Whether the home of a new follower must mark the author.
     pub const fn is_marked(self) -> bool {
         matches!(self, Self::ToMerge(_) | Self::Merge(_))
     }

@@ -213,7 +213,7 @@ pub async fn windows(app: &App, id: UserId, side: Direction, windows: &[Window])
     store::read_windows(app.db(), id, side, windows).await
 }
 
-/// The id of the list that cursors of pages of followers and of followed accounts belong to.
+/// The scope of the cursors of pages of followers and of followed accounts.
 pub const fn list_scope(id: UserId, side: Direction) -> CursorScope {
     CursorScope { kind: side.letter(), owner: id.0 }
 }

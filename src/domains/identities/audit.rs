@@ -1,5 +1,5 @@
-//! The audit of accounts of other systems: an account holds its external id, and a holder has the external id. An account without a password has an identity.
-//! No finding has an external id.
+//! The audit of accounts of other systems. The record of each external id names the account with this id in its identity, and no other account. An account
+//! without a password has an identity. Findings contain no external ids.
 
 use super::keys::{self, KeyKind};
 use super::model::REVOCATION_TTL;

@@ -204,7 +204,7 @@ async fn revoke(ctx: &Context<'_>, input: RevokeSessionsInput) -> Result<RevokeS
     request.require_scope(Scope::Users)?;
     let outcome = match revocation(&input) {
         Ok(revocation) => service::revoke(&request.app, revocation).await,
-        Err(row) => Err(row.into()),
+        Err(error) => Err(error.into()),
     };
     let (ended, user_errors) = refuse(outcome)?;
     let ended_session_ids = ended.map(|ended| ended.into_iter().map(|id| id.global().into()).collect());

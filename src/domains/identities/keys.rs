@@ -6,21 +6,22 @@ use crate::base::ids::UserId;
 /// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 3] = ["external_id", "identity", "revoked_jwt"];
 
-/// HASH `uid at removed`, under the digest of an external id: the account that has the id, or is about to; when it was claimed, in ms since the epoch; and
-/// when the last account with it was deleted, in ms. `removed` is missing before the first deletion. No time to live while it has `uid`. Without
-/// `uid`, only `removed` is left; time to live: [`super::model::REVOCATION_TTL`].
+/// HASH `uid at removed`, under the digest of an external id: the account that has the id, or is being created with it; when the id was claimed, in ms since
+/// the epoch; and when the last account with it was deleted, in ms. `removed` is missing before the first deletion. No time to live while it has `uid`.
+/// Without `uid`, only `removed` is left; time to live: [`super::model::REVOCATION_TTL`].
 pub(super) fn external_id(digest: &str) -> String {
     format!("external_id:{{{digest}}}")
 }
 
 /// HASH `subject issuer linked revoked`: the external id of an account; the issuer of its JWTs, missing before the first one; when the account was linked, in
-/// ms since the epoch; and the time up to which its JWTs are revoked, in ms, missing before the first revocation. No time to live: until the account is
-/// deleted.
+/// ms since the epoch; and the time of the last revocation, in ms, missing before the first one: JWTs that were issued up to then are revoked. No time to
+/// live: until the account is deleted.
 pub(super) fn identity(id: UserId) -> String {
     audit::id_key("identity:{", id.0)
 }
 
-/// STRING, when a JWT was revoked, in ms since the epoch, under the digest of its `jti`, or of its `sid`. Time to live: [`super::model::REVOCATION_TTL`].
+/// STRING, under the digest of a `jti` or a `sid`: when the JWTs with this claim were revoked, in ms since the epoch. Time to live:
+/// [`super::model::REVOCATION_TTL`].
 pub(super) fn revoked_jwt(digest: &str) -> String {
     format!("revoked_jwt:{{{digest}}}")
 }

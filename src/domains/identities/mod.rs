@@ -3,7 +3,7 @@
 //! | key | type | content | bound |
 //! |---|---|---|---|
 //! | `external_id:{digest}` | HASH | the account that has an external id, by the digest of the id; after the deletion of the account, the time of the deletion | one for each external id; 24 hours and 3 minutes after a deletion |
-//! | `identity:{uid}` | HASH | the external id of an account, the issuer of its JWTs, and the time until which they are revoked | 4 fields |
+//! | `identity:{uid}` | HASH | the external id of an account, the issuer of its JWTs, and the time of the last revocation: JWTs that were issued up to then are revoked | 4 fields |
 //! | `revoked_jwt:{digest}` | STRING | the time when a JWT, or all JWTs of a session, were revoked, by the digest of the `jti` or `sid` | 24 hours and 3 minutes |
 //!
 //! **Creating an account.** The external id is claimed under its own hash tag before anything else, so of concurrent requests with one external id exactly one

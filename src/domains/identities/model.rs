@@ -15,8 +15,8 @@ pub struct Identity {
     pub subject: String,
     /// When the account got the external id.
     pub linked_at: Millis,
-    /// The time up to which its JWTs are revoked; 0 for none.
-    pub revoked_until: Millis,
+    /// The time of the last revocation: JWTs that were issued up to then are revoked. 0 for none.
+    pub revoked_at: Millis,
 }
 
 /// The account that holds an external id.

@@ -6,7 +6,7 @@ mod revoke;
 mod settle;
 
 pub use provision::{ExternalAccount, NewExternalAccount, ProvisionedAccount, create_missing, provision_user};
-pub use revoke::{Revocation, revocation_channel, revoke};
+pub use revoke::{Revocation, revocation_channel_ids, revoke};
 pub use settle::{claim, digest_of, purge, release, settle};
 
 use super::model::Identity;
@@ -53,8 +53,8 @@ pub async fn identity(app: &App, id: UserId) -> Result<Option<Identity>, Error> 
 /// `INVALID_INPUT`.
 pub fn parse_external_id(text: &str) -> Outcome<ExternalId> {
     let message = "An external id is 1 to 200 visible ASCII characters.";
-    let row = || UserError::new(UserErrorCode::InvalidInput, message, &["externalId"]);
-    Ok(ExternalId::parse(text).ok_or_else(row)?)
+    let error = || UserError::new(UserErrorCode::InvalidInput, message, &["externalId"]);
+    Ok(ExternalId::parse(text).ok_or_else(error)?)
 }
 
 /// The user error for an external id that no account has.

@@ -58,7 +58,7 @@ pub(super) async fn identity(db: &Db, id: UserId) -> Result<Option<Identity>, Er
     type Reply = (Option<String>, Option<String>, Option<u64>, Option<u64>);
     let fields = ["subject", "issuer", "linked", "revoked"];
     let (subject, issuer, linked_at, revoked): Reply = db.read(cmd("HMGET").arg(keys::identity(id)).arg(&fields).take()).await?;
-    let identity = |subject| Identity { issuer, subject, linked_at: linked_at.unwrap_or(0), revoked_until: revoked.unwrap_or(0) };
+    let identity = |subject| Identity { issuer, subject, linked_at: linked_at.unwrap_or(0), revoked_at: revoked.unwrap_or(0) };
     Ok(subject.map(identity))
 }
 

@@ -11,8 +11,8 @@ pub(super) fn lists(owner: UserId) -> String {
     format!("lists:{{{}}}", owner.0)
 }
 
-/// ZSET, id of a deleted list → when, in ms since the epoch. At most [`super::model::MAX_DELETED_LISTS`]; time to live: 25 hours from the
-/// last deletion. The stored name `dropped` is older than the name of the function, and stays: renaming it needs a migration.
+/// ZSET, id of a deleted list → the time of the deletion, in ms since the epoch. At most [`super::model::MAX_DELETED_LISTS`]; time to live: 25 hours from
+/// the last deletion. The stored name `dropped` is older than the name of the function, and stays: renaming it needs a migration.
 pub(super) fn deleted_lists(owner: UserId) -> String {
     format!("dropped:{{{}}}", owner.0)
 }

@@ -3,7 +3,7 @@
 //! | key | type | content | bound |
 //! |---|---|---|---|
 //! | `lists:{uid}` | ZSET | list id → itself: the lists of an account | 50, then `LIMIT_REACHED` |
-//! | `dropped:{uid}` | ZSET | id of a deleted list → when, so that a late step does not restore it | 20,000, 25 h |
+//! | `dropped:{uid}` | ZSET | id of a deleted list → the time of the deletion, so that a late step does not restore it | 20,000, 25 h |
 //! | `list:{lid}` | HASH | `id uid name edges` | 4 fields, 2 KB |
 //! | `members:{lid}` | ZSET | member → the membership's id | 500, then `LIMIT_REACHED` |
 //! | `removed:{lid}` | ZSET | former member whose statuses may be in the timeline → the removal's id | removals in progress |

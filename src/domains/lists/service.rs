@@ -345,7 +345,7 @@ pub async fn lists(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs)
     page::read_page(&UserListListing { app, loaders, owner }, request).await
 }
 
-/// The id of the list that cursors of [`lists`] belong to.
+/// The scope of the cursors of [`lists`].
 pub const fn lists_scope(owner: UserId) -> page::CursorScope {
     page::CursorScope { kind: b'n', owner: owner.0 }
 }
@@ -377,7 +377,7 @@ pub async fn members(app: &App, loaders: &Loaders, id: UserListId, args: &PageAr
     page::read_page(&ListMemberListing { app, loaders, id }, request).await
 }
 
-/// The id of the list that cursors of [`members`] belong to.
+/// The scope of the cursors of [`members`].
 pub const fn members_scope(id: UserListId) -> page::CursorScope {
     page::CursorScope { kind: b'm', owner: id.0 }
 }

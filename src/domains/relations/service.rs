@@ -73,7 +73,7 @@ pub async fn mute(app: &App, viewer: UserId, other: UserId, seconds: Option<i32>
     schedule(app, viewer, end).await?;
     let exists = settle(app, viewer, other).await?;
     if end.is_some() && !users::exists(app, viewer).await? {
-        // The deletion of the viewer's account may have come before the schedule.
+        // The deletion of the viewer's account may have removed the entry of the schedule before it was written again.
         store::unschedule(app.db(), viewer).await?;
     }
     lease.ack(app);
@@ -156,7 +156,7 @@ pub async fn sweep(app: &App) -> Result<usize, Error> {
     for (id, scheduled_at) in &due {
         if let Err(error) = sweep_account(app, *id, *scheduled_at).await {
             // Postponed, so that it does not delay the accounts after this one.
-            tracing::warn!(%error, account = id.0, "ended mutes are removed in an hour");
+            tracing::warn!(%error, account = id.0, "ended mutes could not be removed; retrying in an hour");
             store::reschedule(app.db(), *id, *scheduled_at, Some(app.now() + RETRY_INTERVAL)).await?;
         }
     }
@@ -233,7 +233,8 @@ pub async fn versions(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
     store::versions(app.db(), ids).await
 }
 
-/// The number of accounts that an account mutes and can discover, which those that block it are not. One pipeline; two more if any account blocks it.
+/// The number of accounts that an account mutes and can discover: without those that block the account. One pipeline; two more if any account blocks
+/// it.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -267,7 +268,7 @@ pub async fn mutes(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArgs
     page::read_page(&MuteListing { app, loaders, viewer }, request).await
 }
 
-/// The id of the list that cursors of [`mutes`] belong to.
+/// The scope of the cursors of [`mutes`].
 pub const fn mutes_scope(viewer: UserId) -> CursorScope {
     CursorScope { kind: b'u', owner: viewer.0 }
 }

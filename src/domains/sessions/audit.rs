@@ -12,8 +12,9 @@ use redis::cmd;
 
 pub use super::keys::KINDS;
 
-/// The expiry of an unused session: the server's default.
+/// The time to live that a repair sets for a session without one: the default of the server.
 const IDLE: Expiry = Expiry::After(30 * DAY);
+/// The time to live that a repair sets for a list of sessions without one: the default of the server.
 const ABSOLUTE: Expiry = Expiry::After(90 * DAY);
 
 const FIELDS: [&str; 4] = ["id", "uid", "seen", "agent"];

@@ -10,8 +10,8 @@
 //! and absolute) are checked with the clock when a session is read; the key's time to live only frees memory.
 //!
 //! **A new password.** One script on the account's hash tag replaces the hash, sets a new epoch of device tokens, and moves all other sessions from the list to
-//! those that end. A log-in that has verified the password before is refused when its session is added to the list, since the epoch has changed. The
-//! keys of the sessions are on other hash tags: they are deleted next, and by a worker if the process dies.
+//! the list of ended sessions. A log-in that has verified the password before is refused when its session is added to the list of sessions, since
+//! the epoch has changed. The keys of the sessions are on other hash tags: they are deleted next, or by a worker if the process dies.
 //!
 //! A reset by a link is the same change: the script takes the digest of its token in place of the verified hash, and no session stays.
 //!

@@ -72,7 +72,7 @@ impl Session {
     }
 }
 
-/// The digest of a client's token; `None` for a text of another length.
+/// The digest of a client's token; `None` for a text that does not have the length of a token.
 pub fn digest_of(text: &str) -> Option<String> {
     (text.len() == 43).then(|| token::digest(text))
 }

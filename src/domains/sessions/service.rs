@@ -312,7 +312,7 @@ pub async fn log_out(app: &App, viewer: &Viewer) -> Result<SessionId, Error> {
 /// `NOT_FOUND` for a session that is not the viewer's or has ended.
 pub async fn end(app: &App, viewer: &Viewer, id: SessionId) -> Outcome<Vec<SessionId>> {
     let session = get(app, viewer.user, id).await?.ok_or_else(not_found)?;
-    Ok(end_all(app, viewer.user, vec![session]).await?)
+    Ok(end_sessions(app, viewer.user, vec![session]).await?)
 }
 
 /// Ends all sessions of the viewer except the current one, if there is one, and revokes all device tokens of the account. Returns the ended sessions, newest
@@ -324,10 +324,10 @@ pub async fn end_others(app: &App, viewer: &Viewer, device: Option<&str>) -> Res
     // Revoked first: if the rest fails, the remaining sessions show that it must be repeated.
     let device = users::revoke_devices(app, viewer.user, device).await?;
     let others = list(app, viewer.user).await?.into_iter().filter(|session| Some(session.id) != viewer.session()).collect();
-    Ok((end_all(app, viewer.user, others).await?, device))
+    Ok((end_sessions(app, viewer.user, others).await?, device))
 }
 
-async fn end_all(app: &App, user: UserId, sessions: Vec<Session>) -> Result<Vec<SessionId>, Error> {
+async fn end_sessions(app: &App, user: UserId, sessions: Vec<Session>) -> Result<Vec<SessionId>, Error> {
     let digests: Vec<String> = sessions.iter().map(|session| session.digest.clone()).collect();
     let subtasks = journal_ends(app, user, &digests).await?;
     store::end(app.db(), user, &digests).await?;
@@ -368,7 +368,7 @@ pub async fn restore_to_list(app: &App, digest: &str, user: UserId, id: SessionI
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn trim(app: &App, user: UserId) -> Result<(), Error> {
-    if store::remove_ended(app.db(), user).await? <= MAX_SESSIONS {
+    if store::unlist_missing(app.db(), user).await? <= MAX_SESSIONS {
         return Ok(());
     }
     let listed = list_settled(app, user).await?;

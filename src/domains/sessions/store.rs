@@ -115,8 +115,8 @@ pub(super) enum PasswordProof<'a> {
     Reset(&'a str),
 }
 
-/// Replaces the hash of a password by `hash`, sets a new epoch of device tokens, moves all listed sessions but the one that stays to those that end, and
-/// records the message `notice` to the confirmed address. One script.
+/// Replaces the hash of a password by `hash`, sets a new epoch of device tokens, moves all listed sessions but the one that stays to the list of ended
+/// sessions, and records the message `notice` to the confirmed address. One script.
 pub(super) async fn change_password(
     db: &Db,
     user: UserId,
@@ -141,7 +141,7 @@ pub(super) async fn change_password(
     })
 }
 
-/// Moves all listed sessions of an account to those that end; `false` if there is no such account. One script.
+/// Moves all listed sessions of an account to its list of ended sessions; `false` if there is no such account. One script.
 pub(super) async fn begin_end_of_all(db: &Db, user: UserId, absolute: Millis) -> Result<bool, Error> {
     let keys = [user_key(user), keys::sessions(user), keys::ended_sessions(user)];
     db.call(Call::new(&END_SESSIONS, keys).arg(absolute)).await
@@ -150,7 +150,7 @@ pub(super) async fn begin_end_of_all(db: &Db, user: UserId, absolute: Millis) ->
 /// Maximum number of sessions that one pass deletes.
 const SESSIONS_PER_PASS: isize = 1_000;
 
-/// The digests and ids of sessions that a change of the password or a backend ends, newest first, at most a thousand. One command.
+/// The digests and ids in an account's list of ended sessions, newest first, at most a thousand. One command.
 pub(super) async fn list_ended(db: &Db, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
     let command =
         cmd("ZRANGE").arg(keys::ended_sessions(user)).arg(0).arg(SESSIONS_PER_PASS - 1).arg("REV").arg("WITHSCORES").take();
@@ -190,7 +190,7 @@ fn list_result(reply: Value) -> Result<ListResult, Error> {
     }
 }
 
-/// Adds a session to its account's list, if both exist. A read and a script.
+/// Adds a session to its account's list, if the session and the account exist. A read and a script.
 pub(super) async fn restore_to_list(db: &Db, session: (&str, UserId, SessionId), absolute: Millis) -> Result<(), Error> {
     if db.read::<bool>(cmd("EXISTS").arg(keys::session(session.0)).take()).await? {
         list_session(db, session, absolute, None).await?;
@@ -200,7 +200,7 @@ pub(super) async fn restore_to_list(db: &Db, session: (&str, UserId, SessionId),
 
 /// Removes sessions that do not exist from an account's list; checks the thousand oldest. Returns the size of the list afterwards. Four round trips,
 /// or three if all exist.
-pub(super) async fn remove_ended(db: &Db, user: UserId) -> Result<usize, Error> {
+pub(super) async fn unlist_missing(db: &Db, user: UserId) -> Result<usize, Error> {
     let key = keys::sessions(user);
     let listed: Vec<String> = db.read(cmd("ZRANGE").arg(&key).arg(0).arg(999).take()).await?;
     let commands = listed.iter().map(|digest| cmd("EXISTS").arg(keys::session(digest)).take()).collect();

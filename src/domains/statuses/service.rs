@@ -32,8 +32,8 @@ pub use pins::{pin, pinned, unpin};
 pub use profile::{ProfileChoice, ProfileEntry, last_posted_at, newest, profile, profile_scope};
 pub use quotes::{quote_target, quoted, quotes as quotes_page, quotes_scope};
 pub use replies::{
-    can_reply, enqueue_replies_to_deleted, remove_from_conversations, replies_to_a_source, reply_of, reply_target,
-    set_reply_policy, settle_conversation_entry, settle_replies_to_deleted, settle_reply,
+    can_reply, enqueue_replies_to_deleted, is_reply_shown, remove_from_conversations, reply_of, reply_target, set_reply_policy,
+    settle_conversation_entry, settle_replies_to_deleted, settle_reply,
 };
 pub use reposts::{current_reposts, keep_visible_reposts, repost, reposters, reposters_scope, undo_repost};
 
@@ -63,7 +63,7 @@ use futures_util::try_join;
 use indexes::NewNames;
 use replies::ParentCount;
 
-pub use super::visible::{facts, keep_delivered_beside, load_delivered, load_existing, load_visible, policy_audience};
+pub use super::visible::{facts, keep_delivered_and_load_accounts, load_delivered, load_existing, load_visible, policy_audience};
 
 /// Statuses that one pass deletes.
 const STATUSES_PER_PASS: usize = 60;
@@ -82,8 +82,8 @@ pub struct NewStatus {
     pub derived: DerivedData,
 }
 
-/// Writes a status (the commit) and adds it to its author's profile. A charge, the journal and two scripts; one more script and a read with
-/// an idempotency key, a read for a text with mentions, and more for an audience list, a reply, a quote and a text with names.
+/// Writes a status (the commit) and adds it to its author's profile. A charge, the journal and two scripts; one more script and a read with an idempotency key,
+/// a read for a text with mentions, and more for an audience list, a reply, a quote and a text with tags or mentions.
 ///
 /// If the idempotency key was used in the last 24 hours, returns the status of that request, for the same fan-out again, which changes nothing;
 /// `None` if that status was deleted since.
@@ -211,9 +211,9 @@ pub enum StatusState {
     OtherAuthor,
 }
 
-/// Adds an existing status to its author's profile, to the set of the quoted status and to the indexes; deletes it if its author was deleted or the
-/// profile is full. Removes a status that does not exist from the profile and from its conversation, and publishes its deletion. A read, a script and
-/// two reads for an existing status, more for a quote and a text with names; repeated while the status is created or deleted concurrently.
+/// Adds an existing status to its author's profile, to the set of the quoted status and to the indexes; deletes it if its author was deleted or the profile is
+/// full. Removes a status that does not exist from the profile and from its conversation, and publishes its deletion. A read, a script and two reads for an
+/// existing status, more for a quote and a text with tags or mentions; repeated while the status is created or deleted concurrently.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -254,7 +254,7 @@ fn idempotent_request(draft: &StatusDraft, audience: ChosenAudience) -> Option<I
     let key = draft.idempotency_key.as_deref()?;
     // The digest of a public status must not change: older versions, without audiences, have stored it.
     let audience = if audience == ChosenAudience::Public { String::new() } else { format!("{audience:?} ") };
-    // Nor that of a status that is no reply and permits all replies: older versions, without replies, have stored it.
+    // The digest of a status that is no reply, quotes nothing and permits all replies must not change either: older versions have stored it.
     let parent = draft.reply_to.as_ref().map(|parent| format!("reply to {parent} ")).unwrap_or_default();
     let policy = if draft.reply_policy == ReplyPolicy::Everyone { "" } else { draft.reply_policy.name() };
     let quoted = draft.quoted.as_ref().map(|quoted| format!("quote of {quoted} ")).unwrap_or_default();
@@ -267,8 +267,8 @@ fn limit_reached() -> UserError {
 }
 
 /// Deletes a status of `author` (the commit), and its index entries. Repeats if the status was edited between the read of its names and the
-/// deletion. `None` if there is no such status. A pipeline and a script; an entry of the journal, and the steps of index entries, more for a text with names.
-/// Returns the status with the names of all versions of its text, and when the last version was written.
+/// deletion. `None` if there is no such status. A pipeline and a script; an entry of the journal, and the steps of index entries, more for a text with tags or
+/// mentions. Returns the status with the names of all versions of its text, and when the last version was written.
 async fn delete_indexed(app: &App, author: UserId, id: StatusId) -> Result<Option<(DeletedStatus, IndexedNames, Millis)>, Error> {
     loop {
         let Some(pending) = indexes::begin_deletion(app, author, id).await? else { return Ok(None) };
@@ -286,8 +286,8 @@ async fn delete_indexed(app: &App, author: UserId, id: StatusId) -> Result<Optio
     }
 }
 
-/// Deletes a status (the commit): it is hidden as soon as this returns. The journal, two scripts, two reads and the event; more for a text with names, an
-/// edited text, a quote and a status in a conversation. The caller removes the status from feeds and acknowledges the journal entry.
+/// Deletes a status (the commit): it is hidden as soon as this returns. The journal, two scripts, two reads and the event; more for a text with tags or
+/// mentions, an edited text, a quote and a status in a conversation. The caller removes the status from feeds and acknowledges the journal entry.
 ///
 /// # Errors
 /// `NOT_FOUND` if the author has no such status, also at the second deletion.

@@ -62,12 +62,12 @@ pub async fn load_delivered(
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn keep_delivered_beside(
+pub async fn keep_delivered_and_load_accounts(
     loaders: &Loaders,
     found: Vec<Option<ViewedStatus>>,
     accounts: impl Iterator<Item = UserId>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
-    relations::keep_delivered(loaders, keep_existing_beside(loaders, found, accounts).await?, facts).await
+    relations::keep_delivered(loaders, keep_existing_and_load_accounts(loaders, found, accounts).await?, facts).await
 }
 
 /// Loads the statuses that exist, in the order of `ids`, for callers that apply the policy themselves. A status exists for readers if its author
@@ -80,10 +80,10 @@ pub async fn load_existing(
     ids: impl IntoIterator<Item = StatusId>,
 ) -> Result<Vec<Option<ViewedStatus>>, Error> {
     let found = loaders.statuses.load_many(ids).await?;
-    keep_existing_beside(loaders, found, std::iter::empty()).await
+    keep_existing_and_load_accounts(loaders, found, std::iter::empty()).await
 }
 
-async fn keep_existing_beside(
+async fn keep_existing_and_load_accounts(
     loaders: &Loaders,
     found: Vec<Option<ViewedStatus>>,
     accounts: impl Iterator<Item = UserId>,

@@ -52,7 +52,7 @@ impl ChatInterest {
         self.id
     }
 
-    /// Returns a receiver of whether events find the interest: always `true`.
+    /// Returns a receiver that is always `true`: interests in chats are not in the index.
     pub(super) fn indexed(&self) -> IndexedReceiver {
         self.indexed.clone()
     }
@@ -93,7 +93,7 @@ impl Hub {
         interest
     }
 
-    /// Enqueues an event of a chat for the task.
+    /// Enqueues an event of a chat for the task that dispatches events of chats.
     pub(super) async fn dispatch_to_chat(&self, dispatch: ChatDispatch) {
         let dispatches = self.state().chat_dispatches.clone();
         if let Some(dispatches) = dispatches {

@@ -103,8 +103,8 @@ impl ChatStream {
 /// An event that was read, with its chat.
 type ChatLogEvent = (ChatId, ChatEvent, Arc<ChatEnvelope>);
 
-/// Keeps only the last event about the positions of each member, since an event shows the newest positions; and the last one of each kind, since members may
-/// receive only those about delivery.
+/// Keeps only the last event about the positions of each member in a chat, since an event shows the newest positions at delivery. The last event of each kind
+/// (`is_seen_only` or not) is kept: a viewer who may not see the read position of the member receives only events about the delivery position.
 fn without_earlier_positions(mut events: Vec<ChatLogEvent>) -> Vec<ChatLogEvent> {
     let mut members = HashSet::new();
     events.reverse();

@@ -121,7 +121,7 @@ impl Hub {
         };
         let mut served = (0, 0);
         loop {
-            let queues = all_queues(&self.state(), served);
+            let queues = queues_after(&self.state(), served);
             let Some((id, _)) = queues.last() else { return };
             served = *id;
             // Later subscriptions have missed nothing.
@@ -133,7 +133,7 @@ impl Hub {
 }
 
 /// The next queues after a subscription, at most [`STEP`].
-fn all_queues(state: &HubState, after: SubscriberId) -> Vec<(SubscriberId, Arc<StatusQueue>)> {
+fn queues_after(state: &HubState, after: SubscriberId) -> Vec<(SubscriberId, Arc<StatusQueue>)> {
     let after = (Excluded(after), Included((InterestId::MAX, u64::MAX)));
     state.subscribers.range(after).take(STEP).map(|(id, queue)| (*id, queue.clone())).collect()
 }

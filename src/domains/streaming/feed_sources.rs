@@ -136,7 +136,7 @@ impl Drop for FeedSources {
 }
 
 impl Hub {
-    /// Returns the sources of a feed of `owner`, shared by all of its subscriptions. The first subscription reads them, at the cost of [`Hub::load`].
+    /// Returns the sources of a feed of `owner`, shared by all of its subscriptions. The first subscription reads them, at the cost of [`Hub::load_sources`].
     pub(super) async fn sources(
         &self,
         app: &App,
@@ -149,12 +149,12 @@ impl Hub {
         let sources = self.find_feed(feed, owner, watch);
         // Another request may be about to read the sources. Without this read, the feed would have no sources until then.
         if sources.version().is_none() {
-            self.load(app, term_hasher, &sources).await?;
+            self.load_sources(app, term_hasher, &sources).await?;
         }
         Ok(sources)
     }
 
-    /// Returns the sources of a feed, which may not have been read yet.
+    /// Returns the existing sources of a feed, or adds new ones, which have not been read yet.
     pub(super) fn find_feed(&self, feed: Feed, owner: UserId, watch: ChannelWatch) -> Arc<FeedSources> {
         let mut state = self.state();
         let interest = state.next_interest();
@@ -171,7 +171,7 @@ impl Hub {
     }
 
     /// Reads the sources of a feed again. Returns when the index has them. Three round trips for a home, two for a list.
-    pub(super) async fn load(&self, app: &App, term_hasher: TermHasher, sources: &FeedSources) -> Result<(), Error> {
+    pub(super) async fn load_sources(&self, app: &App, term_hasher: TermHasher, sources: &FeedSources) -> Result<(), Error> {
         let (mut authors, version) = timelines::sources_and_version(app, sources.feed).await?;
         // Read after the version: a change in between has a later version, so the sources are read again.
         let tags = timelines::tags(app, sources.feed).await?;
@@ -185,13 +185,13 @@ impl Hub {
         let terms: Vec<SourceTerm> = sorted(authors.chain(tags));
         let hidden: Vec<u64> = sorted(hidden.into_iter().map(|account| term_hasher.author(account)));
         sources.set(&terms.into(), &hidden.into(), version);
-        wait(sources.indexed()).await;
+        wait_until_indexed(sources.indexed()).await;
         Ok(())
     }
 }
 
 /// Waits until a change of the index has been made.
-pub(super) async fn wait(mut indexed: IndexedReceiver) {
+pub(super) async fn wait_until_indexed(mut indexed: IndexedReceiver) {
     // The wait also ends when the indexer stops: then the process ends.
     let _ = indexed.wait_for(|done| *done).await;
 }

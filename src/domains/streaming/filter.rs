@@ -76,7 +76,7 @@ impl Filter {
     /// Whether the filter, which matches an edit, matches only the text before the edit: then this is the status's last event in the stream. Always `false`
     /// for samples and locations, which do not depend on the text, and for tags and mentions: a deletion has the names of the texts before and after edits,
     /// so their streams still receive the deletion.
-    pub(super) fn is_left_by(&self, event: &Event) -> bool {
+    pub(super) fn stops_matching(&self, event: &Event) -> bool {
         let terms = &event.terms;
         match self {
             Self::Track(phrases) => !phrases.iter().any(|phrase| terms.has_all_now(phrase)),

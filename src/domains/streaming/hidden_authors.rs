@@ -94,7 +94,7 @@ impl Hub {
         Some(count)
     }
 
-    /// Returns the hidden authors of a viewer, which may not have been read yet.
+    /// Returns the existing hidden authors of a viewer, or adds new ones, which have not been read yet.
     fn find_hidden(&self, viewer: UserId, watch: ChannelWatch) -> Arc<HiddenAuthors> {
         let mut state = self.state();
         let existing = state.hidden.get(&viewer.0).and_then(Weak::upgrade);

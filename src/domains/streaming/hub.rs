@@ -3,7 +3,7 @@
 use super::change_queue::ChangeQueue;
 use super::chat_dispatch::{ChatDispatch, ChatInterest};
 use super::event_queue;
-use super::feed_sources::{FeedSources, wait};
+use super::feed_sources::{FeedSources, wait_until_indexed};
 use super::hidden_authors::HiddenAuthors;
 use super::index::{Index, STEP};
 use super::interest::{FilterDigest, FilterInterest, Interest};
@@ -185,7 +185,7 @@ impl Hub {
         subscriber
     }
 
-    /// Watches for changes of an account or a list from now on. No round trip.
+    /// Watches the [`events::changes_channel`] of an account, list, status or JSON Web Token from now on. No round trip.
     pub(super) fn watch(&self, app: &App, term_hasher: TermHasher, id: u64) -> ChannelWatch {
         self.watch_channel(app, term_hasher, events::changes_channel(id))
     }
@@ -202,8 +202,8 @@ impl Hub {
         ChannelWatch { hub: self.clone(), versions: sender.subscribe(), channel }
     }
 
-    /// Subscribes to events after the position `after` that were not dispatched yet. Waits until the interest is indexed. `None` if later events were
-    /// dispatched already: the caller must read them first, as well as those that are dispatched while this waits.
+    /// Subscribes to events after the position `after` that were not dispatched yet. Waits until the interest is indexed. `None` if the hub has
+    /// dispatched events after `after`, before this call or during the wait: the caller must read these events from the log first.
     pub(super) async fn subscribe(
         &self,
         app: &App,
@@ -212,7 +212,7 @@ impl Hub {
         after: &LogPosition,
     ) -> Option<HubSubscription> {
         drop(self.subscriber(app, term_hasher, &mut self.state()));
-        wait(interest.indexed()).await;
+        wait_until_indexed(interest.indexed()).await;
         self.try_subscribe(interest, after)
     }
 
@@ -245,7 +245,7 @@ impl Hub {
 
     /// The number of sources of a feed with subscriptions, by the id of its owner or list; `None` without subscriptions or while the index
     /// changes. For tests.
-    pub fn sources_of(&self, id: u64) -> Option<usize> {
+    pub fn source_count(&self, id: u64) -> Option<usize> {
         let sources = self.state().feeds.get(&id).and_then(Weak::upgrade)?;
         sources.count()
     }

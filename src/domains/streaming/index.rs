@@ -1,4 +1,5 @@
-//! The inverted index: finds the interests that an event may match, by the words, names, author, sample and location of its status.
+//! The inverted index: finds the interests that an event may match, by the words, names (tags and mentioned accounts), author, sample and
+//! location of its status.
 //!
 //! An interest is the condition by which one or more subscriptions receive events: a filter, or a feed. The index holds an interest once, however many
 //! subscriptions share it. Its sets are ordered by term and interest: adding or removing an entry costs the logarithm of their size,

@@ -44,8 +44,8 @@ impl Interest {
     }
 
     /// Returns whether an edit removes its status from the stream: the status matched the filter before the edit, and does not match it any more.
-    pub(super) fn is_left_by(&self, edit: &Event) -> bool {
-        matches!(self, Self::Public(interest) if interest.filter.is_left_by(edit))
+    pub(super) fn stops_matching(&self, edit: &Event) -> bool {
+        matches!(self, Self::Public(interest) if interest.filter.stops_matching(edit))
     }
 
     /// Returns the id of the interest in the index.

@@ -102,7 +102,7 @@ impl Listener {
             // and privacy are only signals, and a typing event is not in the log.
             Some(None) if events::shard_of(&channel).is_none() => {}
             Some(None) => {
-                tracing::warn!(channel, "an event could not be decoded: it is read from the stream instead");
+                tracing::warn!(channel, "an event could not be decoded: it is read from the log instead");
                 self.catch_up_at = Some(self.catch_up_at.unwrap_or_else(Instant::now));
             }
             None => self.on_subscribed(&channel),
@@ -141,7 +141,7 @@ impl Listener {
         let is_changed = |(sources, version): &(&Arc<FeedSources>, u64)| sources.version() != Some(*version);
         let changed: Vec<_> = all.iter().zip(versions).filter(is_changed).map(|(sources, _)| sources).collect();
         for chunk in changed.chunks(CONCURRENCY) {
-            try_join_all(chunk.iter().map(|sources| self.hub.load(&self.app, self.term_hasher, sources))).await?;
+            try_join_all(chunk.iter().map(|sources| self.hub.load_sources(&self.app, self.term_hasher, sources))).await?;
         }
         Ok(())
     }

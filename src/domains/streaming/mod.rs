@@ -9,8 +9,8 @@
 //! event depends on its content and on its recipients, not on the number of other subscriptions.
 //!
 //! **Interests.** An interest is the condition by which a subscription receives events: a filter (of the public stream, by a tag, or by mentions of
-//! the viewer), the sources of a feed, or the chats of an account, which are not in the index. Equal filters share one interest, found by the digest
-//! of their content. The index holds each filter and feed once, and the hub lists the subscribers separately, so subscribing and unsubscribing cost
+//! the viewer), the sources of a feed, or the chats of an account. Interests in chats are not in the index. Equal filters share one interest, found by the
+//! digest of their content. The index holds each filter and feed once, and the hub lists the subscribers separately, so subscribing and unsubscribing cost
 //! the same for every interest. The hub's lock is held only for a bounded amount of work. A background task adds interests to the index and removes
 //! them in bounded steps (`indexer`): feeds before filters, and within each kind the accounts and addresses in round-robin order (`change_queue`). An
 //! event is dispatched in bounded steps, too (`dispatch`). A subscription joins the hub when its interest is indexed and the hub has dispatched

@@ -47,7 +47,7 @@ impl OutgoingEvent {
     }
 
     /// A gap that replaces this event, with the same cursor.
-    pub(crate) fn lost(&self) -> Self {
+    pub(crate) fn to_gap(&self) -> Self {
         Self { kind: OutgoingEventKind::Gap(GapReason::Lost), envelope_id: None, ..self.clone() }
     }
 }

@@ -8,7 +8,7 @@ pub(super) type InterestId = u64;
 /// The kind of a term of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TermKind {
-    /// A word, tag or mention.
+    /// A word of a text, or a tag or a mention as the text writes it: `#tag`, `@login`. For phrases, and for mentions of logins that no account has.
     Word,
     /// An author.
     Author,
@@ -16,7 +16,7 @@ pub(super) enum TermKind {
     Sample,
     /// A cell of a grid over the earth.
     Cell,
-    /// A tag or a mentioned account by which statuses are indexed.
+    /// A tag, by its name, or a mentioned account, by its id. For feeds, for the streams of tags and mentions, and for `follow`.
     Name,
 }
 

@@ -144,7 +144,7 @@ async fn open(
             let resume_point = ResumePoint::decode(&cursors, scope, after, events::shard_count(&app));
             let resume_point =
                 resume_point.ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?;
-            // The cursor of every event contains the remaining ids of the resume point.
+            // Compacted, because the cursor of every event contains all ids that remain in the resume point.
             events::compact(&app, resume_point).await
         }
     };

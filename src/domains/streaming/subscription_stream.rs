@@ -201,7 +201,7 @@ impl StatusStream {
             EventKind::Reposted => OutgoingEventKind::Reposted(repost?),
             EventKind::RepostUndone => OutgoingEventKind::RepostUndone(repost?),
             EventKind::Posted => OutgoingEventKind::Posted(status),
-            EventKind::Edited if self.interest.is_left_by(event) => OutgoingEventKind::EditedAway(status),
+            EventKind::Edited if self.interest.stops_matching(event) => OutgoingEventKind::EditedAway(status),
             EventKind::Edited => OutgoingEventKind::Edited(status),
             // To those who can no longer see a status, it is deleted.
             EventKind::Deleted | EventKind::Narrowed => OutgoingEventKind::Deleted(status),
@@ -279,7 +279,7 @@ impl StatusStream {
         let is_source = |author| sources.has(self.term_hasher.author(author));
         // A reply is not shown for its tag alone: its author must be a source.
         is_source(author)
-            && statuses::replies_to_a_source(viewer.user, author, reply.parent_author, reply.parent_author.is_some_and(is_source))
+            && statuses::is_reply_shown(viewer.user, author, reply.parent_author, reply.parent_author.is_some_and(is_source))
     }
 
     fn has_source(&self, author: u64, names: &[u64]) -> bool {

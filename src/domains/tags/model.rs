@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 pub const MAX_TAGGED: usize = 1_000_000;
 /// Maximum number of statuses that mention an account: the newest are kept.
 pub const MAX_MENTIONS: usize = 100_000;
-/// Maximum number of tags that an account follows. Its home is merged from them when it is read, so this bounds that work, too.
+/// Maximum number of tags that an account follows. A read of the account's home merges their statuses, so this also bounds the work of such a read.
 pub const MAX_FOLLOWED_TAGS: usize = 100;
 
 /// The names in a text under which its status is indexed.

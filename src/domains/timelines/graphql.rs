@@ -183,7 +183,7 @@ struct TimelineEntry {
 }
 
 impl TimelineEntry {
-    /// The id that the timeline has shown with this entry: of the repost, or of the status.
+    /// The id by which the sync cursor records this entry as shown: of the repost, or of the status.
     fn shown_id(&self) -> StatusId {
         match self.repost {
             Some(repost) => StatusId(repost.id),

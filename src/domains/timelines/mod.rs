@@ -47,9 +47,9 @@
 //! follow. An unfollowed account is hidden from the first step of the unfollow on, since the same script records it (`left:{id}`), until
 //! its statuses are removed from the entries. A push that overlaps a deletion removes the deleted status again.
 //!
-//! **Sync cursors.** A status that a response shows never comes again after the response's `syncCursor`; a status that it does not show
-//! comes after it, unless it had been published before. The cursor holds a position in the log of events, and the ids of statuses that were
-//! shown.
+//! **Sync cursors.** A subscription that continues from the `syncCursor` of a response sends no status that the response shows, and every status
+//! that the response does not show, unless the status was published before the position of the cursor. The cursor holds this position in the
+//! log of events, and the ids of the statuses that the response shows.
 //! - *No status is lost:* the position is read before everything else in the response: in the same pipeline, or on a cluster, whose nodes
 //!   reply in no order, in a round trip of its own. A status is published when it is in every feed that it is pushed to, or in its profile
 //!   where it is merged. So a status that was published up to the position could be read afterwards, and one that was published later comes

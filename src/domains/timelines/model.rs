@@ -53,7 +53,7 @@ impl FeedState {
         Ok(Self { floor: floor.unwrap_or(0), last_read_at: seen.unwrap_or(0), phase, has_reposts })
     }
 
-    /// The position from which on the entries may be trusted.
+    /// The position from which on the entries are complete: the floor, or [`CEILING`] for a feed that is dropped or being rebuilt.
     pub(super) const fn complete_from(self) -> u64 {
         match self.phase {
             FeedPhase::Active => self.floor,

@@ -221,7 +221,7 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
     Ok(())
 }
 
-/// Checks periods in which an account currently has a login, as (key, field, times): the account has the login, or claims it for a change.
+/// Checks periods in which an account currently has a login, as (key, field, periods): the account has the login, or claims it for a change.
 async fn check_open_periods(
     reader: &AuditReader,
     periods: &[&(String, String, String)],
@@ -249,7 +249,7 @@ async fn check_open_periods(
     Ok(())
 }
 
-/// Checks the times in which accounts had logins, as (key, field, times): they can be read, and name accounts that exist.
+/// Checks the periods in which accounts had logins, as (key, field, periods): they can be read, and name accounts that exist.
 async fn check_periods(reader: &AuditReader, periods: &[&(String, String, String)], found: &mut Findings) -> Result<(), Error> {
     check_open_periods(reader, periods, found).await?;
     let accounts = |text: &str| LoginHolders::new(None, text).all().collect::<Vec<_>>();

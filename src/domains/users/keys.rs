@@ -19,23 +19,23 @@ const SHARDS: u32 = 4_096;
 
 /// HASH `id login name bio followers following posts signup` (signup in ms since the epoch), and `devices`, a random number to which device
 /// tokens are bound, once the account has revoked them. `private` is 1 for a private account. `mutes blocks blocked_by friends bookmarks reposts` count the
-/// members of the sets of these names, and `relations` changes of the first four; a count of 0 may be missing. `logins` has the last 50 logins before the
-/// present one ([`super::model::LoginHistory`]), and at most 10 more until they are released, once the account has changed it. `avatar banner website
-/// location gender born show_born show_age` are missing unless the account has set them: three URLs, two texts, the date of birth as `2000-02-29`, and who
-/// sees it and the age (`friends` or `everyone`).
+/// members of the sets of these names, and every change of the first four raises `relations`; a count of 0 may be missing. `logins` exists once the account
+/// has changed its login: the last 50 logins before the present one ([`super::model::LoginHistory`]), and at most 10 more until they are released. `avatar
+/// banner website location gender born show_born show_age` are missing unless the account has set them: three URLs, two texts, the date of birth as
+/// `2000-02-29`, and who sees it and the age (`friends` or `everyone`).
 /// At most 26 fields, no time to live.
 pub fn user(id: UserId) -> String {
     audit::id_key("user:{", id.0)
 }
 
-/// HASH, lower-case login → id. One field for each account, over [`SHARDS`] keys, no time to live. [`periods_field`] of a login that an account has
-/// changed, or has taken by a change: the last 32 times in which accounts had it, in the format of `lua/login_periods.lua`. A change of a login
-/// adds up to two such fields.
+/// HASH, lower-case login → id. One field for each account, over [`SHARDS`] keys, no time to live. The field [`periods_field`] exists
+/// for a login that an account took or gave up by a change: the last 32 periods in which accounts had the login, in the format of `lua/login_periods.lua`. A
+/// change of a login adds up to two such fields.
 pub(super) fn logins(login: &str) -> String {
     format!("users:{{{}}}", shard(login))
 }
 
-/// The field of [`logins`] with the times in which accounts had a login. No login has this form.
+/// The field of [`logins`] with the periods in which accounts had a login. No login has this form.
 pub(super) fn periods_field(login: &str) -> String {
     format!("{login}@")
 }

@@ -3,7 +3,7 @@
 //! | key | type | content | bound |
 //! |---|---|---|---|
 //! | `user:{id}` | HASH | the account as in "Redis in Action" (8.1.1), its bio, the other fields of its profile, whether it is private, the sizes of its sets in other domains, the epoch of its device tokens, and its former logins; no secrets | 26 fields |
-//! | `users:{shard}` | HASH | login in lower case → id, over 4,096 shards; `LOGIN@` → when accounts had it | one field for each account, and one for each former login |
+//! | `users:{shard}` | HASH | login in lower case → id, over 4,096 shards; `LOGIN@` → the periods in which accounts had it | one field for each account, and one for each former login |
 //! | `freed:{shard}:digest` | STRING | when the login of a deleted account can be claimed again | 30 days |
 //! | `password:{id}` | STRING | the argon2id hash, in its own key so that no reader of accounts sees it | 1 for each account |
 //! | `email:{id}` | HASH | the confirmed mail address, and the version of its changes | 4 fields |

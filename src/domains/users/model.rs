@@ -76,7 +76,7 @@ pub struct User {
     pub relations_version: SparseCount,
     /// Its former logins. Most accounts have none.
     pub logins: LoginHistory,
-    /// The URL of its avatar. The server never requests it, as the other URLs.
+    /// The URL of its avatar. The server requests neither this URL nor the other ones.
     pub avatar_url: Option<Box<str>>,
     /// The URL of its banner.
     pub banner_url: Option<Box<str>>,

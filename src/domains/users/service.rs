@@ -101,11 +101,11 @@ async fn create(app: &App, registration: Registration, email: Option<EmailAddres
     Ok(AuthenticatedUser { user: user.into(), device_token, device_epoch: String::new() })
 }
 
-/// Verifies a login and a password. A confirmed mail address serves as the login. A login that the account has changed serves for 30 days. Failures of all
-/// names of an account count together, too; if only this limit is exceeded, the password counts as wrong. An unknown login gives the same response as
-/// a wrong password after the same work: two reads (three for a mail address) and one hash, charged alike. (A text that cannot be a login is not
-/// looked up; that it has no account is no secret.) Rate limit buckets are charged before the password is compared, and refunded if it was right, so
-/// concurrent guesses never exceed the limits. An invalid device token, or another account's, is ignored.
+/// Verifies a login and a password. A confirmed mail address serves as the login. A login that the account has changed serves for 30 days. Failed log-ins by
+/// all identifiers of an account (its logins and its mail address) also count together; if only this common limit is exceeded, the password counts as wrong. An
+/// unknown login gives the same response as a wrong password after the same work: two reads (three for a mail address) and one hash, charged alike. (A text
+/// that cannot be a login is not looked up; that it has no account is no secret.) Rate limit buckets are charged before the password is compared, and refunded
+/// if it was right, so concurrent guesses never exceed the limits. An invalid device token, or another account's, is ignored.
 ///
 /// # Errors
 /// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes is full.

@@ -228,8 +228,8 @@ pub(super) async fn set_device_epoch(db: &Db, id: UserId, epoch: &str) -> Result
 
 /// Reads the password hash of an account, and its device epoch. One pipeline.
 pub(super) async fn password_record(db: &Db, id: UserId) -> Result<Option<PasswordRecord>, Error> {
-    // The epoch is read first. Otherwise a read during a password change could return the old hash with the new epoch, and a session of the old password would
-    // be listed.
+    // The epoch is read first. Otherwise a read during a password change could return the old hash with the new epoch, and a log-in with the old password
+    // could begin a session.
     let get_epoch = cmd("HGET").arg(keys::user(id)).arg(DEVICE_EPOCH).take();
     let mut replies = db.read_many(vec![get_epoch, cmd("GET").arg(keys::password(id)).take()]).await?.into_iter();
     let mut text = || decode::value::<Option<String>>(replies.next().unwrap_or_default());

@@ -23,7 +23,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
             Some(KeyKind::Stream(shard)) if entry.check_type("stream", Expiry::Never, found) => {
                 check_shard(reader, shard, found).await?
             }
-            Some(KeyKind::Changes) => found.add(&entry.key, "is the name of a channel: nothing is stored under it"),
+            Some(KeyKind::Channel) => found.add(&entry.key, "is the name of a channel: nothing is stored under it"),
             Some(KeyKind::Index(_)) => drop(entry.check_type("hash", Expiry::Never, found)),
             _ => {}
         }

@@ -54,7 +54,7 @@ pub(super) enum KeyKind {
     Stream(usize),
     Index(usize),
     /// The name of a channel for changes, for privacy or for typing members.
-    Changes,
+    Channel,
 }
 
 /// Parses a key; `None` if the key does not belong to the event log.
@@ -63,7 +63,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let stream = shard("stream").map(|shard| KeyKind::Stream(shard as usize));
     let index = || shard("told").map(|shard| KeyKind::Index(shard as usize));
     let channel =
-        || owner_of_channel(key).or_else(|| audit::tag_in(key, "privacy").and_then(audit::id)).map(|_| KeyKind::Changes);
-    let typing = || shard("typing").map(|_| KeyKind::Changes);
+        || owner_of_channel(key).or_else(|| audit::tag_in(key, "privacy").and_then(audit::id)).map(|_| KeyKind::Channel);
+    let typing = || shard("typing").map(|_| KeyKind::Channel);
     stream.or_else(index).or_else(channel).or_else(typing)
 }

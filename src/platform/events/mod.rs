@@ -29,8 +29,9 @@
 //! twice after a crash; they show the state at delivery.
 //!
 //! A node that loses the last rows of a chat gives their numbers to new rows, while the log has events of these numbers. So the log also has the ids of the
-//! last rows of the newest events of a chat: after each publication the chat compares them with its steps. If a row is another one than the published one,
-//! or does not exist, the log appends the rows from that number on again. Then subscribers may receive a row twice. Positions in the log are not affected.
+//! last rows of the newest events of a chat: after each publication a script compares them with the rows of the chat. If a row is another one than the
+//! published one, or does not exist, the log appends the rows from that number on again. Then subscribers may receive a row twice. Positions
+//! in the log are not affected.
 //!
 //! **Resume points.** A resume point is a position in the log (the last event of each shard), and the statuses that a page showed before they were
 //! published. A subscription that resumes receives every event after the position, except the posting of these statuses.

@@ -93,7 +93,7 @@ pub struct ChatHead {
     pub id: Option<u64>,
 }
 
-/// What a chat stores about the publication of its rows.
+/// The state of the publication of a chat's rows, as the chat stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredPublication {
     /// The row up to which all rows were published.
@@ -104,7 +104,8 @@ pub struct StoredPublication {
     pub lost: Option<ChatHead>,
 }
 
-/// Rows of a chat whose numbers the log has. The chat has lost rows if it has one of the two heads no more, or another row with the number.
+/// Rows of a chat whose numbers the log has. The chat has lost rows if it no longer has the row of one of the two heads,
+/// or has another row with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublishedRows {
     /// The row up to which all rows were published.

@@ -28,7 +28,7 @@ pub async fn publish_posted(app: &App, author: UserId, status: StatusId, terms: 
     store::append(
         app.db(),
         &[NewEvent { author, status, kind: "p", terms, repost: None, since: status.time(), change: 0 }],
-        retention(app),
+        log_limits(app),
     )
     .await
 }
@@ -51,7 +51,7 @@ pub async fn publish_deleted(app: &App, author: UserId, status: StatusId, terms:
             change: 0,
         },
     };
-    store::append(app.db(), &[append], retention(app)).await
+    store::append(app.db(), &[append], log_limits(app)).await
 }
 
 /// Publishes that some accounts can no longer see a status since its audience changed, unless this change was published before. The terms have the
@@ -63,7 +63,7 @@ pub async fn publish_narrowed(app: &App, author: UserId, status: StatusId, chang
     store::append(
         app.db(),
         &[NewEvent { author, status, kind: "n", terms, repost: None, since: status.time(), change }],
-        retention(app),
+        log_limits(app),
     )
     .await
 }
@@ -87,7 +87,7 @@ pub async fn publish_edited(
         NewEvent { author, status, kind, terms, repost, since, change: edit }
     });
     let appends: Vec<NewEvent> = posting.into_iter().chain(edits).collect();
-    store::append(app.db(), &appends, retention(app)).await
+    store::append(app.db(), &appends, log_limits(app)).await
 }
 
 /// Publishes the deletion of many statuses, but only of those whose posting is still in the log: others would displace newer events. One round
@@ -108,7 +108,7 @@ pub async fn publish_deleted_batch(app: &App, author: UserId, statuses: &[Status
             change: 0,
         })
         .collect();
-    store::append(app.db(), &appends, retention(app)).await
+    store::append(app.db(), &appends, log_limits(app)).await
 }
 
 /// Publishes that an account has reposted a status (`exists`), or that it has undone the repost, each once: a repost that was undone is not published
@@ -126,7 +126,7 @@ pub async fn publish_repost(app: &App, reposter: UserId, status: StatusId, repos
     store::append(
         app.db(),
         &[NewEvent { author: reposter, status: id, kind, terms, repost: details, since: id.time(), change: 0 }],
-        retention(app),
+        log_limits(app),
     )
     .await
 }
@@ -172,10 +172,10 @@ pub async fn publish_to_reposter_feeds(
     let details = Some(RepostDetails::Change { change: id, part, audience, accounts });
     let terms = hasher.not_public(author);
     let append = NewEvent { author, status, kind, terms, repost: details, since: app.now(), change: 0 };
-    store::append(app.db(), &[append], retention(app)).await
+    store::append(app.db(), &[append], log_limits(app)).await
 }
 
-/// Publishes the rows of a chat up to `newest`, each once, in their order. `stored` is what the chat stores about the publication; the rows after a lost row
+/// Publishes the rows of a chat up to `newest`, each once, in their order. `stored` is the state of the publication in the chat; the rows from a lost row on
 /// are published again. `ends` are the ends of memberships, each published with its row. Returns `None` if `stored` is needed, or must be read again. One
 /// round trip.
 ///
@@ -188,7 +188,7 @@ pub async fn publish_chat_rows(
     stored: Option<StoredPublication>,
     ends: &[(u64, ChatEvent)],
 ) -> Result<Option<PublishedRows>, Error> {
-    store::append_rows(app.db(), chat, newest, stored, ends, retention(app)).await
+    store::append_rows(app.db(), chat, newest, stored, ends, log_limits(app)).await
 }
 
 /// Publishes events of chats other than their rows. One round trip; none if `events` is empty.
@@ -199,7 +199,7 @@ pub async fn publish_chat_events(app: &App, events: &[(ChatId, ChatEvent)]) -> R
     if events.is_empty() {
         return Ok(());
     }
-    store::append_chat_events(app.db(), events, retention(app)).await
+    store::append_chat_events(app.db(), events, log_limits(app)).await
 }
 
 /// Whether the events of all rows of each chat are at or before a position, or were trimmed, in the order of the chats. One pipeline.
@@ -222,7 +222,7 @@ pub async fn publish_typing(app: &App, chat: ChatId, user: UserId) -> Result<(),
     store::publish_typing(app.db(), chat, user).await
 }
 
-fn retention(app: &App) -> LogLimits {
+fn log_limits(app: &App) -> LogLimits {
     let config = app.config();
     LogLimits { now: app.now(), maximum: config.events_kept, since: app.now().saturating_sub(config.events_age) }
 }
@@ -368,8 +368,8 @@ pub enum PubSubEvent {
 /// Parses a message on the channel of a shard, of changes or of typing members; `None` for any other channel, or a message that cannot be parsed.
 pub fn parse_message(channel: &str, message: &[u8]) -> Option<PubSubEvent> {
     if let Some(shard) = store::shard_of(channel) {
-        return store::published(shard, message).map(|(event, before)| PubSubEvent::Event(event, before));
+        return store::parse_published(shard, message).map(|(event, before)| PubSubEvent::Event(event, before));
     }
-    let typing = || store::typing(channel, message).map(PubSubEvent::Typing);
+    let typing = || store::parse_typing(channel, message).map(PubSubEvent::Typing);
     store::owner_of(channel).map(PubSubEvent::Change).or_else(typing)
 }

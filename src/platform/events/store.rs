@@ -67,13 +67,13 @@ fn shard_of_id(db: &Db, id: u64) -> usize {
 pub(super) struct NewEvent {
     pub author: UserId,
     pub status: StatusId,
-    /// The kind, as `append_event.lua` names it.
+    /// The kind: ARGV 2 of `append_event.lua`.
     pub kind: &'static str,
     pub terms: FilterTerms,
     /// The details of an event that feeds receive because of a repost.
     pub repost: Option<RepostDetails>,
     /// When the status was posted, edited or reposted. If the log has trimmed newer events, the event of a posting, an edit or a repost may have been
-    /// published and trimmed, too: it is not published.
+    /// published and trimmed, too: then it is not published again.
     pub since: Millis,
     /// The id of the change, for a narrowed audience and an edit; else 0. The id of a change that feeds receive because of reposts is in `repost`.
     pub change: u64,
@@ -103,16 +103,16 @@ pub(super) struct LogLimits {
 }
 
 /// Appends events, each once. One pipeline of scripts.
-pub(super) async fn append(db: &Db, appends: &[NewEvent], retention: LogLimits) -> Result<(), Error> {
+pub(super) async fn append(db: &Db, appends: &[NewEvent], limits: LogLimits) -> Result<(), Error> {
     let call = |event: &NewEvent| {
         let shard = shard_of_author(db, event.author);
         Call::new(&APPEND_EVENT, [keys::stream(shard), keys::index(shard)])
-            .arg(retention.now)
+            .arg(limits.now)
             .arg(event.kind)
             .arg(event.status.0)
             .arg(event.content())
-            .arg(retention.maximum.div_ceil(shard_count(db)))
-            .arg(retention.since)
+            .arg(limits.maximum.div_ceil(shard_count(db)))
+            .arg(limits.since)
             .arg(event.since)
             .arg(event.change_id())
     };
@@ -143,16 +143,16 @@ pub(super) async fn append_rows(
     newest: ChatHead,
     stored: Option<StoredPublication>,
     ends: &[(u64, ChatEvent)],
-    retention: LogLimits,
+    limits: LogLimits,
 ) -> Result<Option<PublishedRows>, Error> {
     let shard = shard_of_chat(db, chat);
     let text = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     let lost = stored.and_then(|stored| stored.lost);
     let call = Call::new(&APPEND_CHAT_ROWS, [keys::stream(shard), keys::index(shard)])
-        .arg(retention.now)
+        .arg(limits.now)
         .arg(chat.0)
-        .arg(retention.maximum.div_ceil(shard_count(db)))
-        .arg(retention.since)
+        .arg(limits.maximum.div_ceil(shard_count(db)))
+        .arg(limits.since)
         .arg(newest.row)
         .arg(text(newest.id))
         .arg(text(stored.map(|stored| stored.published)))
@@ -181,14 +181,14 @@ pub(super) async fn newest_rows(db: &Db, chats: &[ChatId]) -> Result<Vec<(usize,
 }
 
 /// Appends events of chats. One pipeline of scripts.
-pub(super) async fn append_chat_events(db: &Db, events: &[(ChatId, ChatEvent)], retention: LogLimits) -> Result<(), Error> {
+pub(super) async fn append_chat_events(db: &Db, events: &[(ChatId, ChatEvent)], limits: LogLimits) -> Result<(), Error> {
     let call = |(chat, event): &(ChatId, ChatEvent)| {
         let shard = shard_of_chat(db, *chat);
         Call::new(&APPEND_CHAT_EVENT, [keys::stream(shard), keys::index(shard)])
-            .arg(retention.now)
+            .arg(limits.now)
             .arg(chat.0)
-            .arg(retention.maximum.div_ceil(shard_count(db)))
-            .arg(retention.since)
+            .arg(limits.maximum.div_ceil(shard_count(db)))
+            .arg(limits.since)
             .arg(event.encode().1)
     };
     db.call_untracked(events.iter().map(call).collect()).await.map(drop)
@@ -206,7 +206,7 @@ pub(super) async fn publish_typing(db: &Db, chat: ChatId, user: UserId) -> Resul
 }
 
 /// Parses a message about a member that is typing, as an event that is not in the log; `None` for another channel.
-pub(super) fn typing(channel: &str, message: &[u8]) -> Option<Event> {
+pub(super) fn parse_typing(channel: &str, message: &[u8]) -> Option<Event> {
     let shard = keys::shard_of_typing(channel)?;
     let (chat, user) = std::str::from_utf8(message).ok()?.split_once(' ')?;
     let event = ChatEvent::Typing(UserId(user.parse().ok()?));
@@ -300,7 +300,7 @@ fn event_of(shard: usize, (id, fields): Entry) -> Option<Event> {
 }
 
 /// Parses a published event, and the id of the event before it.
-pub(super) fn published(shard: usize, message: &[u8]) -> Option<(Event, EventId)> {
+pub(super) fn parse_published(shard: usize, message: &[u8]) -> Option<(Event, EventId)> {
     let mut parts = message.splitn(5, |byte| *byte == b' ');
     let mut text = || parts.next().and_then(|part| std::str::from_utf8(part).ok());
     let (id, before, kind, status) = (text()?, text()?, text()?, text()?);

@@ -1,4 +1,4 @@
-//! Audits idempotency keys: both keys of an owner have the same members, and every value can be parsed.
+//! Audits idempotency keys: both Redis keys of an owner have the same members, and every value can be parsed.
 
 use super::keys::{self, KeyKind};
 use super::model::{DIGEST_LENGTH, KEY_TTL, KeyOwner};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 pub use super::keys::KINDS;
 
-/// Whether a key belongs to the idempotency keys.
+/// Whether a Redis key belongs to this module.
 pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }

@@ -18,13 +18,13 @@ pub(super) fn times(owner: &KeyOwner) -> String {
     format!("idempotent:{{{}}}", owner.tag())
 }
 
-/// A parsed key and its owner.
+/// A parsed Redis key and its owner.
 pub(super) enum KeyKind {
     Bindings(KeyOwner),
     Times(KeyOwner),
 }
 
-/// Parses a key; `None` if the key does not belong to the idempotency keys.
+/// Parses a Redis key; `None` if it does not belong to this module.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let owner = |kind| audit::tag_in(key, kind).and_then(KeyOwner::of_tag);
     owner("idempotency").map(KeyKind::Bindings).or_else(|| owner("idempotent").map(KeyKind::Times))

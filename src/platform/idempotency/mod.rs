@@ -14,10 +14,10 @@
 //! Some steps are idempotent only for a shorter time than a key is stored. They store their result ([`service::complete`]): a repeated request returns it,
 //! and executes nothing.
 //!
-//! **Invariants.** Both keys have the same digests and expire together. A digest that was first used 24 hours ago counts as deleted, even before it is
-//! trimmed; each use trims up to a hundred. At the bound the oldest digests are dropped, and no request is refused. (An account reaches the bound only if it
-//! exhausts its rate limit for messages or lists for hours, or several other limits for a day.) All data of an account is found by its id. Neither
-//! the client's key nor its input is stored in clear text.
+//! **Invariants.** Both Redis keys of an owner have the same digests and expire together. A digest that was first used 24 hours ago counts as deleted, even
+//! before it is trimmed; each use trims up to a hundred. At the bound the oldest digests are dropped, and no request is refused. (An account reaches
+//! the bound only if it exhausts its rate limit for messages or lists for hours, or several other limits for a day.) All data of an account is found by its id.
+//! Neither the client's key nor its input is stored in clear text.
 //!
 //! **Costs.** One script per request with a key; one more to store its result, or to release the key.
 

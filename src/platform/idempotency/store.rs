@@ -58,8 +58,8 @@ pub(super) async fn purge(db: &Db, owner: &KeyOwner) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }
 
-/// Makes both keys of an owner agree, deletes values that cannot be parsed, and then the oldest digests above the bound, at most a thousand. One
-/// script for each digest in each of the two keys, in pages of a thousand.
+/// Makes both Redis keys of an owner agree, deletes values that cannot be parsed, and then the oldest digests above the bound, at most a thousand. One
+/// script for each digest in each of the two Redis keys, in pages of a thousand.
 pub(super) async fn repair(db: &Db, owner: &KeyOwner, now: Millis) -> Result<(), Error> {
     let (bindings, times) = (keys::bindings(owner), keys::times(owner));
     let repairs = |digests: Vec<Vec<u8>>| {

@@ -36,7 +36,7 @@ pub struct Progress {
     /// The version of the state for which the passes began: if it has changed, the passes begin again.
     #[serde(rename = "mark")]
     pub version: u64,
-    /// Whether nodes may have lost writes of earlier passes: then marks of finished work cannot be trusted.
+    /// Whether nodes may have lost writes of earlier passes: then a record that work is finished cannot be trusted.
     #[serde(rename = "again", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_restarted: bool,
 }

@@ -149,7 +149,7 @@ impl EntryLease {
         };
         match kept {
             Ok(()) => app.wake_workers(),
-            Err(error) => tracing::warn!(%error, entry = self.0.id, "the entry is claimed when its lease has expired"),
+            Err(error) => tracing::warn!(%error, entry = self.0.id, "the hand-over failed: a worker claims the entry later"),
         }
     }
 }

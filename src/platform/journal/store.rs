@@ -20,6 +20,7 @@ static WRITE_DELETION: Script = Script::allow_oom(include_str!("lua/write_entry.
 static CLAIM_ENTRIES: Script = Script::allow_oom(include_str!("lua/claim_entries.lua"));
 static UPDATE_ENTRY: Script = Script::allow_oom(include_str!("lua/update_entry.lua"));
 static WRITE_COPY: Script = Script::new(include_str!("lua/write_copy.lua"));
+/// [`WRITE_COPY`] also in a full store: for the entry of a deletion, and for an entry that is written again.
 static COPY_DELETION: Script = Script::allow_oom(include_str!("lua/write_copy.lua"));
 static SETTLE_ENTRIES: Script = Script::allow_oom(include_str!("lua/settle_entries.lua"));
 static LIST_SETTLED: Script = Script::new(include_str!("lua/list_settled.lua"));

@@ -167,7 +167,7 @@ pub enum Task {
         /// Whether the session was revoked and its key must be deleted.
         #[serde(rename = "ends")]
         is_revoked: bool,
-        /// The epoch of the account's device tokens when the password was verified: the session is listed only while the account has it.
+        /// The epoch of the account's device tokens when the password was verified: the session is listed only while the account has this epoch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         epoch: Option<String>,
     },

@@ -100,9 +100,9 @@ pub async fn refresh(app: &App) {
     fetch_keys(app, config, &state).await;
 }
 
-/// Fetches the keys. The caller holds the lock.
+/// Fetches the keys. The caller holds the lock [`JwtState::fetching`].
 async fn fetch_keys(app: &App, config: &JwtConfig, state: &JwtState) {
-    // The time before the fetch: a set that is fetched later is never older.
+    // Read before the fetch, so that the set is at least as new as this time.
     let began = app.now();
     let fetched = fetch::fetch(&config.key_source).await;
     app.metrics().jwt_keys_fetched(fetched.is_ok());

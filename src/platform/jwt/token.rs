@@ -4,7 +4,7 @@ use super::encoding;
 use super::members::Members;
 use super::model::{Algorithm, MAX_TOKEN, TokenRefusal};
 
-/// The types of JWTs that are not made for access: a token of these types is refused even if everything else fits.
+/// The types of JWTs that are not access tokens: a token of one of these types is refused even if everything else fits.
 const OTHER_TYPES: [&str; 4] = ["logout+jwt", "secevent+jwt", "dpop+jwt", "oauth-authz-req+jwt"];
 
 /// A parsed token, whose signature was not verified yet.

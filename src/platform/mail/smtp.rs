@@ -48,22 +48,22 @@ async fn send_within(
 ) -> Result<(), MailFailure> {
     let hello = ClientId::Domain(hello.to_owned());
     let mut connection = open_session(limits, server, &hello).await.map_err(MailFailure::into_temporary)?;
-    reply(limits, "MAIL FROM", connection.command(Mail::new(envelope.from().cloned(), Vec::new()))).await?;
+    await_reply(limits, "MAIL FROM", connection.command(Mail::new(envelope.from().cloned(), Vec::new()))).await?;
     for to in envelope.to() {
-        reply(limits, "RCPT TO", connection.command(Rcpt::new(to.clone(), Vec::new()))).await?;
+        await_reply(limits, "RCPT TO", connection.command(Rcpt::new(to.clone(), Vec::new()))).await?;
     }
-    reply(limits, "DATA", connection.command(Data)).await?;
-    reply(limits, "the message", connection.message(message)).await?;
+    await_reply(limits, "DATA", connection.command(Data)).await?;
+    await_reply(limits, "the message", connection.message(message)).await?;
     // The message is accepted already: an error of QUIT is ignored.
     drop(tokio::time::timeout(QUIT, connection.quit()).await);
     Ok(())
 }
 
 /// Opens an SMTP session that is ready for a message: connection, greeting, STARTTLS and log-in. A refusal here does not concern the message, so it
-/// is temporary: settings may be wrong, or the server is about to change.
+/// counts as temporary: the operator can correct the settings or the mail server.
 async fn open_session(limits: TimeLimits, server: &SmtpServer, hello: &ClientId) -> Result<AsyncSmtpConnection, MailFailure> {
     let stream = within(limits.connect, "the connection", connect(server)).await?;
-    let mut connection = reply(limits, "the greeting", AsyncSmtpConnection::connect_with_transport(stream, hello)).await?;
+    let mut connection = await_reply(limits, "the greeting", AsyncSmtpConnection::connect_with_transport(stream, hello)).await?;
     if server.tls != SmtpTls::Implicit && (server.tls == SmtpTls::Required || connection.can_starttls()) {
         if !connection.can_starttls() {
             return Err(MailFailure::temporary("the mail server does not offer STARTTLS"));
@@ -72,16 +72,17 @@ async fn open_session(limits: TimeLimits, server: &SmtpServer, hello: &ClientId)
         let tls = TlsParameters::builder(server.host.clone()).dangerous_accept_invalid_certs(server.tls == SmtpTls::IfOffered);
         let tls = tls.dangerous_accept_invalid_hostnames(server.tls == SmtpTls::IfOffered).build();
         let tls = tls.map_err(|error| failure(STARTTLS, &error))?;
-        reply(limits, STARTTLS, connection.starttls(tls, hello)).await?;
+        await_reply(limits, STARTTLS, connection.starttls(tls, hello)).await?;
     }
     if let Some((user, password)) = &server.credentials {
         let credentials = Credentials::new(user.clone(), password.clone());
-        reply(limits, "AUTH", connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials)).await?;
+        await_reply(limits, "AUTH", connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials)).await?;
     }
     Ok(connection)
 }
 
-async fn reply<T>(
+/// Waits for the reply to a step, for at most the time limit of a reply.
+async fn await_reply<T>(
     limits: TimeLimits,
     step: &'static str,
     answer: impl Future<Output = Result<T, Error>>,

@@ -4,9 +4,9 @@
 //! |---|---|---|---|
 //! | `rate:{subject}:limit` | HASH | `owed at window`: the tokens missing from a full bucket at a time | until it is full: at most the window, twice that in debt |
 //!
-//! A subject is an account id, an address (an IPv4 address or an IPv6 /64), an IPv6 /48, or a digest. Digests are those of the account of a log-in attempt (or
-//! of its login, if no account has it), of either with an address, of an account with a device, of a mail
-//! address, and of the name of a server key. No text of a client is part of a key.
+//! A subject is an account id, an address (an IPv4 address or an IPv6 /64), an IPv6 /48, or a digest. A digest identifies the account of a log-in attempt (or
+//! the login, if no account has it), this account or login together with an address, an account together with a device, a mail address, or the name of a
+//! server key. No text of a client is part of a key.
 //!
 //! **Invariants.** A charge is one script on one hash tag. Missing tokens are counted in tokens × ms, so rounding never adds up. Time in a bucket only
 //! moves forward, so clock skew between servers gains nothing; after a clock that was ahead, a bucket is full at the latest when its key expires,

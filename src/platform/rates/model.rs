@@ -193,8 +193,8 @@ pub const FREE_UNITS: u64 = 12;
 /// less than half a microsecond (`make bench-work`). At this price, the work of one account beyond its estimates uses at most half a core.
 pub const TOKENS_PER_EXTRA_UNIT: u64 = 8;
 
-/// Converts work to the unit of estimates: a command is one unit, and so are eight values or 512 bytes of its reply. On this scale a home page does
-/// less work than its estimate, even if nothing is cached.
+/// Converts work to the unit of estimates: a command is one unit, and so are eight values of a reply, or 512 bytes of a reply or of the
+/// response. On this scale a home page does less work than its estimate, even if nothing is cached.
 pub const fn units(work: Work) -> u64 {
     work.commands + work.values / VALUES_PER_UNIT + work.bytes / BYTES_PER_UNIT
 }

@@ -53,7 +53,7 @@ impl OperationCharge {
         let previous = self.excess.fetch_max(excess, Ordering::Relaxed);
         if let Some(payer) = self.payer.as_ref().filter(|_| excess > previous) {
             let debt = payer.leases.get(payer.subject).charge_afterwards(excess - previous, payer.quota, self.app.now());
-            self.app.metrics().charge_excess(excess - previous, debt);
+            self.app.metrics().count_excess(excess - previous, debt);
         }
         worked
     }

@@ -126,7 +126,8 @@ pub async fn charge_operation(
     (decision, OperationCharge::new(app, cost as u64, payer, matches!(decision, RateLimitDecision::Allowed(_))))
 }
 
-/// Charges another limit whose charges are so frequent that its tokens are leased. Each limit needs its own leases.
+/// Charges a limit out of the lease, as [`charge_request`] does: for limits whose charges are too frequent for a round trip each. A limit other than those of
+/// requests needs its own `leases`.
 pub async fn charge_leased(app: &App, leases: &Leases, limit: Limit, subject: Option<Subject>, cost: u64) -> RateLimitDecision {
     let (Some(rates), Some(subject)) = (&app.config().rates, subject) else { return RateLimitDecision::NotCharged };
     let quota = rates.quota(limit);

@@ -12,7 +12,7 @@ mod weight;
 pub(super) use scan::end_of_token;
 
 use super::execute::{set_code, shorten};
-use super::validation::{ValidVariables, coerce, position, separate, validate};
+use super::validation::{ValidationResult, coerce, position, separate, validate};
 use crate::base::config::{Config, DocumentLimits};
 use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, OperationDefinition, OperationType};
 use async_graphql::parser::{self, parse_query};
@@ -139,7 +139,7 @@ fn validate_and_cache(
     mut document: ExecutableDocument,
     reveals_schema: bool,
 ) -> Result<ParsedDocument, Box<(ExecutableDocument, ErrorResponse)>> {
-    let ValidVariables { never_null, defaulted } = match validate(text, &document, reveals_schema) {
+    let ValidationResult { never_null, defaulted } = match validate(text, &document, reveals_schema) {
         Ok(valid) => valid,
         Err(errors) => return Err(Box::new((document, Box::new(Response::from_errors(errors))))),
     };

@@ -17,7 +17,7 @@ const ESTIMATED_DOCUMENTS: usize = 256;
 #[derive(Clone)]
 pub(super) struct ParsedDocument {
     pub(super) document: ExecutableDocument,
-    /// The variables that may not be null although their types allow it.
+    /// The variables that must not be null, although their types allow it.
     pub(super) never_null: Arc<[NonNullPosition]>,
 }
 

@@ -27,7 +27,8 @@ pub(in crate::schema) fn coerce(
     for definition in definitions {
         let (name, ty) = (&definition.node.name.node, &definition.node.var_type.node);
         if let Some(variable) = variable_of(name) {
-            // Defined after the variable in the text, which is coerced already. If it is omitted, the library applies the default of the definition.
+            // The variable of an argument is defined after the variable in the text, which is coerced already. If the client omits that one, the library
+            // applies the default of the argument.
             if let Some(value) = coerced.get(variable).cloned() {
                 coerced.insert(name.clone(), value);
             }

@@ -42,8 +42,8 @@ struct Validator<'a> {
 }
 
 /// The result of the validation of a document.
-pub(super) struct ValidVariables {
-    /// The variables that an explicit null is refused for, although their types allow it.
+pub(super) struct ValidationResult {
+    /// The variables for which an explicit null is refused, although their types allow it.
     pub(super) never_null: Vec<NonNullPosition>,
     /// The arguments that have a default if their variable is omitted.
     pub(super) defaulted: Vec<DefaultedArgument>,
@@ -73,7 +73,7 @@ struct OperationScope<'a> {
     found: DefinitionUsages<'a>,
 }
 
-/// Validates a document. Returns what its types do not tell of its variables.
+/// Validates a document. Returns the variables that must not be null, and the defaults of arguments, that follow from the positions of the variables.
 ///
 /// # Errors
 /// The errors of the document with their locations and codes. Without `reveals_schema`, one error that reveals nothing of the schema.
@@ -81,13 +81,13 @@ pub(super) fn validate(
     text: &str,
     document: &ExecutableDocument,
     reveals_schema: bool,
-) -> Result<ValidVariables, Vec<ServerError>> {
+) -> Result<ValidationResult, Vec<ServerError>> {
     let errors = Errors::new(reveals_schema);
     let mut validator = Validator { types: type_system(), document, errors, never_null: Vec::new(), defaulted: Vec::new() };
     validator.run(text);
     let Validator { errors, never_null, defaulted, .. } = validator;
     let errors = errors.into_list();
-    if errors.is_empty() { Ok(ValidVariables { never_null, defaulted }) } else { Err(errors) }
+    if errors.is_empty() { Ok(ValidationResult { never_null, defaulted }) } else { Err(errors) }
 }
 
 impl<'a> Validator<'a> {

@@ -101,7 +101,7 @@ impl Activity {
     }
 
     /// Records that bytes have arrived while no request was in flight. A connection in `Closing` keeps that phase until its request begins:
-    /// otherwise a client that sends a head byte by byte would keep the slot of a connection that is already admitted.
+    /// otherwise a client that sends a head byte by byte would keep the slot for which an admitted connection waits.
     pub(super) fn receive(&self) {
         loop {
             let before = self.phase();
@@ -124,8 +124,8 @@ impl Activity {
         if self.phase() == Phase::Active {
             self.idle_since.store(self.common.now(), SeqCst);
             self.enter(if is_reading { Phase::Head } else { Phase::Idle });
-            // This side writes the phase before it reads `is_slot_wanted`. The accept loop does both in the reverse order. So at least one of
-            // them sees the other's write.
+            // This side writes the phase before it reads `is_slot_wanted`. The accept loop writes `is_slot_wanted` before it reads the phases. So
+            // at least one of them sees the other's write.
             if self.common.is_slot_wanted.load(SeqCst) {
                 self.common.changed.notify_waiters();
             }

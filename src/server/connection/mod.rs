@@ -1,4 +1,4 @@
-//! Connections. Their number is bounded in all and by address ([`table`]). Each has time limits for its first byte, for the headers of a
+//! Connections. Their number is bounded in total and for each address ([`table`]). Each has time limits for its first byte, for the headers of a
 //! request, and for reading the response. The server supports only HTTP/1.1: a proxy, which TLS needs anyway, can offer other versions.
 
 mod activity;
@@ -94,7 +94,7 @@ async fn accept(listener: &TcpListener, table: &mut ConnectionTable) -> (TcpStre
             Err(error) if is_peer_error(&error) => {}
             Err(error) => {
                 let has_closed = table.close_one();
-                tracing::error!(%error, has_closed, "a connection could not be taken");
+                tracing::error!(%error, has_closed, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }

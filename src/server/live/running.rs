@@ -140,7 +140,7 @@ impl RunningOperation {
     }
 }
 
-/// Clones a response; the library's type does not implement `Clone`.
+/// Clones a response; async-graphql's type does not implement `Clone`.
 fn copy(response: &Response) -> Response {
     let mut copy = Response::new(response.data.clone());
     copy.errors.clone_from(&response.errors);

@@ -63,7 +63,7 @@ fn after_scheme(origin: &str) -> Option<&str> {
     ["https://", "http://"].iter().find_map(|scheme| origin.strip_prefix(scheme))
 }
 
-/// Whether an origin is on a host that only this machine's own pages can have.
+/// Whether the host of an origin is `localhost`, `127.0.0.1` or `[::1]`, with any port: only pages of this machine can have such an origin.
 fn is_loopback(origin: &HeaderValue) -> bool {
     let Some(authority) = origin.to_str().ok().and_then(after_scheme) else { return false };
     let port = ["localhost", "127.0.0.1", "[::1]"].iter().find_map(|host| authority.strip_prefix(host));

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// A comment: the beginning of every stream, and its keep-alive.
 pub(super) const COMMENT: &str = ":\n\n";
 
-/// A message of the only operation on a connection. The caller adds `complete` after an error.
+/// A message in the distinct connections mode of graphql-sse: each connection has one operation. The caller adds `complete` after an error.
 pub(super) fn distinct(message: &OutgoingMessage) -> String {
     match message {
         OutgoingMessage::Next(json, Some(cursor)) if is_line(cursor) => format!("event: next\nid: {cursor}\ndata: {json}\n\n"),
@@ -22,7 +22,7 @@ pub(super) fn refused(errors: String) -> String {
     [OutgoingMessage::Error(errors), OutgoingMessage::Complete].map(|message| distinct(&message)).concat()
 }
 
-/// A message of one of several operations on a connection.
+/// A message in the single connection mode of graphql-sse: the connection has several operations, and each message has the id of its operation.
 pub(super) fn shared(item: &QueuedMessage) -> String {
     let id = Value::from(item.handle.id.as_str());
     let next = |payload: &str| format!("event: next\ndata: {{\"id\":{id},\"payload\":{payload}}}\n\n");

@@ -15,7 +15,7 @@ const MAX_ID: usize = 255;
 /// A message of a client.
 #[derive(Debug, PartialEq)]
 pub(super) enum Message<'a> {
-    /// `connection_init`, with the client's token.
+    /// `connection_init`, with its payload, which may contain the client's token.
     Init(Option<Object>),
     /// `ping`.
     Ping(Option<Object>),
@@ -58,14 +58,13 @@ pub(super) fn read(text: &str) -> Result<Message<'_>, CloseReason> {
     }
 }
 
-/// Parses an object. `shape` describes the object in the error.
-fn parse<'a, T: Deserialize<'a>>(message: &str, text: &'a str, shape: &'static str) -> Result<T, CloseReason> {
-    // The library would take a list for an object, with its members in order.
+/// Parses an object. An error calls the text `name`, and describes the expected object by `shape`.
+fn parse<'a, T: Deserialize<'a>>(name: &str, text: &'a str, shape: &'static str) -> Result<T, CloseReason> {
+    // serde would accept a list in place of an object, with the members in order.
     if text.trim_ascii_start().starts_with('[') {
         return Err(CloseReason::bad(shape));
     }
-    serde_json::from_str(text)
-        .map_err(|error| json::explain(message, &error).map_or(CloseReason::bad(shape), CloseReason::bad_json))
+    serde_json::from_str(text).map_err(|error| json::explain(name, &error).map_or(CloseReason::bad(shape), CloseReason::bad_json))
 }
 
 fn valid_id(id: Option<String>) -> Result<String, CloseReason> {

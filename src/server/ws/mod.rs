@@ -1,5 +1,5 @@
 //! `/graphql` as a WebSocket, with the protocol `graphql-transport-ws` (<https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md>).
-//! This module replaces the library's implementation, which has no time limits, pings or bounds, and closes with other codes than the
+//! This module replaces the implementation of async-graphql, which has no time limits, pings or bounds, and closes with other codes than the
 //! protocol.
 
 mod budget;

@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::{Instant, sleep_until};
 
-/// If a deadline is noticed later than this, the process did not run. The deadlines are then postponed, so that messages that have arrived
+/// If a deadline is noticed later than this, the process was suspended or overloaded. The deadlines are then postponed, so that messages that have arrived
 /// meanwhile are read first.
 const MAX_LATENESS: Duration = Duration::from_millis(250);
 
@@ -161,7 +161,7 @@ impl SocketReader {
         match frame {
             Message::Text(text) => self.handle_message(&text),
             Message::Binary(_) => Err(CloseReason::bad("Send text messages, not binary ones")),
-            // The library responds to these frames.
+            // tungstenite responds to pings and close frames.
             Message::Ping(_) | Message::Pong(_) | Message::Close(_) => Ok(()),
         }
     }

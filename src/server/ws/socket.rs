@@ -28,7 +28,7 @@ pub(super) struct Socket {
     pub(super) id: RequestId,
     pub(super) address: Option<IpAddr>,
     pub(super) agent: Option<String>,
-    /// Whether the handshake has a server key, which sockets do not accept.
+    /// Whether the handshake has a server key or `waxwing-act-as`, which sockets do not accept.
     pub(super) is_refused: bool,
     /// The handshake's header: browsers cannot send one.
     pub(super) authorization: Option<HeaderValue>,

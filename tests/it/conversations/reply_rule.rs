@@ -4,7 +4,7 @@ use super::reply;
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
 use waxwing::base::ids::UserId;
-use waxwing::domains::statuses::service::replies_to_a_source;
+use waxwing::domains::statuses::service::is_reply_shown;
 
 /// Whether a feed shows a reply: (by the viewer, replies to the viewer, to its author, to a source).
 const TABLE: [([bool; 4], bool); 16] = {
@@ -44,12 +44,8 @@ fn a_reply_is_shown_if_it_replies_to_somebody_of_the_feed() {
             () if replies_to_author => author,
             () => UserId(3),
         };
-        assert!(!replies_to_a_source(UserId(7), author, None, replies_to_source), "it has no parent");
-        assert_eq!(
-            replies_to_a_source(VIEWER, author, Some(parent), replies_to_source),
-            expected,
-            "{by_viewer} {replies_to_viewer}"
-        );
+        assert!(!is_reply_shown(UserId(7), author, None, replies_to_source), "it has no parent");
+        assert_eq!(is_reply_shown(VIEWER, author, Some(parent), replies_to_source), expected, "{by_viewer} {replies_to_viewer}");
     }
 }
 

@@ -66,14 +66,14 @@ async fn jwts_of_an_account_are_revoked_up_to_now() {
     let backend = backend(&app).await;
     provision(&backend, json!({ "externalId": "7" })).await;
     let ada = session_of(&backend, "7").await.user_id();
-    let revoked_until = async || identities::identity(&app.app, ada).await.expect("a store").expect("an identity").revoked_until;
-    assert_eq!(revoked_until().await, 0);
+    let revoked_at = async || identities::identity(&app.app, ada).await.expect("a store").expect("an identity").revoked_at;
+    assert_eq!(revoked_at().await, 0);
     let now = app.app.now();
     revoke(&backend, json!({ "externalId": "7" })).await;
-    assert_eq!(revoked_until().await, now);
+    assert_eq!(revoked_at().await, now);
     app.clock.advance(-1_000);
     revoke(&backend, json!({ "externalId": "7" })).await;
-    assert_eq!(revoked_until().await, now, "a clock that is behind undoes nothing");
+    assert_eq!(revoked_at().await, now, "a clock that is behind undoes nothing");
 }
 
 #[tokio::test]

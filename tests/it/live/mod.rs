@@ -205,7 +205,7 @@ async fn a_home_receives_posts_of_newly_followed_accounts_at_once() {
     let sources = async |many| {
         let hub = app.app.extension::<Hub>();
         let began = std::time::Instant::now();
-        while hub.sources_of(ada.user_id().0) != Some(many) {
+        while hub.source_count(ada.user_id().0) != Some(many) {
             assert!(began.elapsed() < Duration::from_secs(5), "the change of the sources was not received");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -271,7 +271,7 @@ async fn a_deleted_list_receives_no_events() {
     ada.run("DeleteList", json!({ "input": { "listId": list } })).await;
     let id = waxwing::base::ids::UserListId::from_global(&list).expect("an id").0;
     let (hub, began) = (app.app.extension::<Hub>(), std::time::Instant::now());
-    while hub.sources_of(id) != Some(0) {
+    while hub.source_count(id) != Some(0) {
         assert!(began.elapsed() < Duration::from_secs(5), "the change of the sources was not received");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

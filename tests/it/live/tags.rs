@@ -21,7 +21,7 @@ async fn refusal(mut stream: LiveSubscription) -> String {
 /// Waits until the stream of a feed has a number of sources.
 async fn until_sources(app: &TestApp, feed: u64, count: usize) {
     for _ in 0..1_000 {
-        if app.app.extension::<Hub>().sources_of(feed) == Some(count) {
+        if app.app.extension::<Hub>().source_count(feed) == Some(count) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -12,7 +12,7 @@ type Day = Report['days'][number];
 const DAYS = [7, 30, 90, 366];
 const ctrText = (day: Day, none: string) => (day.impressions > 0 ? percent(ctrOf(day) ?? 0) : none);
 
-// Converts money to a number, for the bars of a plot only.
+// The plots, and the values and texts of their days. Spend is converted to a number for the height of its bar only.
 const PLOTS: (Omit<PlotProps, 'dates' | 'values' | 'texts'> & { of: (day: Day) => number | null; text: (day: Day) => string })[] = [
   { title: 'Daily spend', kind: 'bars', of: ({ spend }) => Number(spend), text: ({ spend }) => money(spend) },
   { title: 'CTR: clicks per impression', kind: 'line', style: 'percent', of: ctrOf, text: (day) => ctrText(day, 'no impressions') },

@@ -91,7 +91,7 @@ function Line({ values, x, y }: Scales) {
   );
 }
 
-// The last day is incomplete.
+// The class of the last day, which is incomplete; undefined for other days.
 const open = (at: number, values: readonly unknown[]) => (at === values.length - 1 ? 'today' : undefined);
 
 function summary({ dates, values, texts }: PlotProps): string {

@@ -1,7 +1,7 @@
 // The properties of a campaign other than its figures.
 import type { Fact } from './Facts.tsx';
 import type { AdsCampaignFragment } from './fragments/AdsCampaign.generated.ts';
-import { less, money } from './money.ts';
+import { money, subtract } from './money.ts';
 import { capText, date, pacingText } from './labels.ts';
 
 export function campaignFacts(campaign: AdsCampaignFragment): Fact[] {
@@ -9,7 +9,7 @@ export function campaignFacts(campaign: AdsCampaignFragment): Fact[] {
   return [
     ['Budget', money(budget)],
     ['Spent', money(spent)],
-    ['Remaining', money(less(less(budget, spent), reserved))],
+    ['Remaining', money(subtract(subtract(budget, spent), reserved))],
     ['Daily budget', dailyBudget ? money(dailyBudget) : 'no limit'],
     ['Spent today', money(spentToday)],
     ['Reserved for clicks', reserved === '0' ? null : money(reserved)],

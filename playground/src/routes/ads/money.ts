@@ -9,7 +9,7 @@ export function money(decimal: string): string {
 }
 
 // Subtracts one amount from another. Returns 0 instead of a negative amount.
-export function less(decimal: string, subtracted: string): string {
+export function subtract(decimal: string, subtracted: string): string {
   const left = billionths(decimal) - billionths(subtracted);
   return text(left > 0n ? left : 0n);
 }

@@ -20,7 +20,7 @@ function stepFor(greatest: number, most: number, whole: boolean): number {
   return whole ? Math.max(1, step) : step;
 }
 
-// The number of decimals that all ticks need to differ.
+// The texts of ticks, with as many decimals as they need to differ. From 10,000 on in compact notation.
 export function tickTexts(values: readonly number[], options: Intl.NumberFormatOptions = {}): string[] {
   const step = (values[1] ?? 1) * (options.style === 'percent' ? 100 : 1);
   const digits = Math.min(20, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));

@@ -37,7 +37,7 @@ export function withPage(state: ChatsState, name: ListName, cards: readonly Chat
   return { ...state, chats, lists: { ...state.lists, [name]: { ids: [...before, ...added], next } } };
 }
 
-// Positions and numbers never fall: a card may arrive after a later answer.
+// Stores a card. Positions and sequences never decrease: responses may arrive in another order than the requests.
 export function withCard(state: ChatsState, card: ChatCard): ChatsState {
   const before = state.chats[card.id];
   return { ...state, chats: { ...state.chats, [card.id]: before ? withLater(card, before) : card } };
@@ -90,8 +90,8 @@ function moveUp(state: ChatsState, card: ChatCard): ChatsState {
   return changeLists(withCard(state, card), (ids, name) => (name === list ? [card.id, ...without(ids, card.id)] : without(ids, card.id)));
 }
 
-// Takes a chat out of the lists in which it is not any more. A list that it enters is read again, as is that of a chat whose history the viewer has
-// deleted, which is in none.
+// Removes a chat from the lists to which it no longer belongs, and marks its list as stale if the chat is not in it yet, or if the viewer has deleted the
+// history of the chat: no list of the server has such a chat.
 export function place(state: ChatsState, card: ChatCard): ChatsState {
   const list = listOf(card);
   const placed = changeLists(withCard(state, card), (ids, name) => (name === list ? ids : without(ids, card.id)));

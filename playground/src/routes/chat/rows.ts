@@ -1,5 +1,5 @@
-// The rows of one chat that have been read: a part of all rows, oldest first and without a gap. Their numbers have no gaps, so a row that arrives is
-// inside of it, next to it, or ahead of it.
+// The rows of one chat that have been read: a range of all rows, oldest first and without a gap. Sequences have no gaps, so a row that arrives is
+// inside of this range, directly after it, or further ahead.
 import { deletedRow, type Change, type ChatRow } from './lists.ts';
 
 export interface Rows {
@@ -11,7 +11,7 @@ export interface Rows {
   base: number;
   // Whether older rows were deleted: no page has them.
   isTrimmed: boolean;
-  // Rows that arrived before the row that follows the last one.
+  // Rows that arrived early: rows between them and the last one are missing.
   ahead: readonly ChatRow[];
 }
 

@@ -52,7 +52,7 @@ export interface Tick {
   text: string;
 }
 
-// How far a text of the viewer has come.
+// Whether a text of the viewer was sent, delivered or seen, and the description of it.
 export function tickOf({ sequence }: ChatRow, members: readonly Member[], viewerId: string | undefined): Tick {
   const others = members.filter(({ user }) => user?.id !== viewerId);
   const seen = others.filter(({ seenSequence }) => (seenSequence ?? 0) >= sequence).length;

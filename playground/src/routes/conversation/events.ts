@@ -1,5 +1,5 @@
-// The events of a conversation, for every list of it that is shown. No stream has one conversation alone: the public stream is followed, and each list
-// picks what concerns it.
+// The events of a conversation, for every list of it that is shown. There is no stream of a single conversation: the page subscribes to the public
+// stream, and each list selects its events.
 import { createContext, use, useEffect, useRef, useState } from 'react';
 import { useClient, type Client } from 'urql';
 import { read } from '../../api/read.ts';

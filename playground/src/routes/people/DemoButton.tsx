@@ -5,7 +5,7 @@ import { useSettings } from '../../session/useSettings.ts';
 import { useBusy } from '../../ui/useBusy.ts';
 import type { Sessions } from './sessions.ts';
 
-// All accounts of the demo data have one password.
+// The account of the other side. All accounts of the demo data have the same password.
 const OTHER_LOGIN = 'bram';
 
 export function DemoButton({ onSessions }: { onSessions: (sessions: Sessions) => void }) {

@@ -60,7 +60,7 @@ export function Profile({ login }: { login: string }) {
 
 type User = NonNullable<ProfileQuery['user']>;
 
-// The cache changes these when an action does; a deletion is read again.
+// The pinned statuses. The cache updates them after an action; only after a deletion `onChange` reads them again.
 function Pinned({ statuses, onChange }: { statuses: User['pinnedStatuses']; onChange: () => void }) {
   if (statuses.length === 0) return null;
   return (

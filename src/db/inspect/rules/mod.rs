@@ -14,7 +14,7 @@ pub fn evaluate(facts: &NodeFacts) -> Vec<InspectionFinding> {
         unknown,
         too_old,
         replica,
-        rights,
+        permissions,
         durability::eviction,
         durability::no_aof,
         durability::aof_write_failed,
@@ -74,7 +74,7 @@ fn replica(facts: &NodeFacts) -> Option<InspectionFinding> {
     )
 }
 
-fn rights(facts: &NodeFacts) -> Option<InspectionFinding> {
+fn permissions(facts: &NodeFacts) -> Option<InspectionFinding> {
     if facts.missing.is_empty() {
         return None;
     }

@@ -64,7 +64,7 @@ const fn expected_type(owned: &KeyKind, entry: &KeyInfo) -> (&'static str, Expir
         KeyKind::Frequency(_) => ("string", Expiry::After(MAX_CAP_PERIOD)),
         KeyKind::Impression(_) => ("string", Expiry::After(REPLY_TTL)),
         KeyKind::VisitorClicks(_) => ("string", Expiry::After(MINUTE)),
-        KeyKind::AddressTraffic(_) | KeyKind::AddressImpressions(_) => ("string", Expiry::After(TRAFFIC_WINDOW)),
+        KeyKind::AddressTraffic(_) | KeyKind::OriginImpressions(_) => ("string", Expiry::After(TRAFFIC_WINDOW)),
         KeyKind::ClickedImpressions(_) | KeyKind::RecordedNonces(_) => ("set", Expiry::After(120 * MINUTE)),
         KeyKind::DailyStats(..) => ("hash", Expiry::After(DAILY_STATS_TTL)),
         KeyKind::CappedCampaigns(_) => ("zset", Expiry::After(MAX_CAP_PERIOD)),

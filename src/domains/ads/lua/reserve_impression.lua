@@ -9,7 +9,7 @@
 --      14 time within which a click is valid, ms  15 time to live of a day's keys, ms  16 nonce of a recorded impression, or empty
 --      17 time to live of the set of nonces, ms  18 1 for an impression that is invalid in any case
 --      19 plausible number of impressions of the origin, empty without an origin  20 length of its window, ms
---      21 maximum number of CPC impressions of the origin with a hold  22 1 if CPM impressions count towards the window
+--      21 maximum number of CPC impressions of the origin with a hold  22 1 if CPM impressions of the origin are counted, too
 -- Returns served AD PRICE ECPM PRICING RELIST UNTIL FUNDING | day DAY: the share is on a later day | off | capped UNTIL
 --      | repeated | none | below_min_ecpm ECPM | no_money PRICE FREE GRANTED RETURNED RETURNED-OF-DAY
 --      RELIST is 1 if the listings are stale. UNTIL is the end of the cap period, or 0. FUNDING: 0 the price is charged or held, 1 the impression is

@@ -8,8 +8,8 @@ pub const MAX_CAMPAIGNS: usize = 1_000;
 pub const MAX_ADS: usize = 100;
 /// Maximum number of ads in a campaign's life: the tallies of removed ads are kept.
 pub const MAX_ADS_WITH_REMOVED: usize = 1_000;
-/// The time for which a removed ad is kept. It is longer than the ad can be clicked, and longer than an idempotency key, which could otherwise create
-/// the ad again.
+/// The time for which a removed ad is kept: longer than its impressions can be clicked, and longer than an idempotency key is valid, because a
+/// repeated request could otherwise create the ad again.
 pub(in crate::domains::ads) const REMOVED_AD_TTL: Millis = 25 * 60 * MINUTE;
 /// Maximum number of fields of an ad in the statistics of a share, `offered:{C.n}`.
 pub(in crate::domains::ads) const AD_FIELDS: usize = 14;

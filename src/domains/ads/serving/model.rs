@@ -2,7 +2,7 @@
 
 use crate::domains::ads::model::{Ecpm, Money, Pricing};
 
-/// Returns the second price of an ad: the least with which the ad ranks above the next one, and at most its bid. `own` is the eCPM with
+/// Returns the second price of an ad: the lowest price with which the ad ranks above the next one, but at most its bid. `own` is the eCPM with
 /// which the ad ranked, `next` the eCPM of the next ad; without a next ad the price is the bid. CPM: the next eCPM plus one millionth. CPC:
 /// the smallest price in millionths whose eCPM, at the click-through rate from which `own` was computed, is above the next eCPM.
 pub fn second_price(pricing: Pricing, bid: Money, own: Ecpm, next: Option<Ecpm>) -> Money {

@@ -32,7 +32,7 @@ pub(in crate::domains::ads) enum PublisherStatus {
 /// The data that a decision reads first.
 pub(in crate::domains::ads) struct DecisionData {
     pub(in crate::domains::ads) publisher: PublisherStatus,
-    /// The impressions of the address in this hour.
+    /// The impressions of the address in its current window of an hour.
     pub(in crate::domains::ads) address_impression_count: u64,
     /// Campaigns whose cap the visitor has reached, with the end of the cap period.
     pub(in crate::domains::ads) capped: HashMap<CampaignId, Millis>,

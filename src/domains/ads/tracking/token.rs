@@ -114,14 +114,14 @@ impl Token {
 
 /// The signing keys of a deployment: the newest one signs, the one before stays valid for [`OVERLAP`] after the newest was created.
 #[derive(Clone, Debug, Default)]
-pub(in crate::domains::ads) struct Ring {
+pub(in crate::domains::ads) struct KeyRing {
     pub(in crate::domains::ads) newest: u32,
     /// The time at which the newest key was created.
     pub(in crate::domains::ads) made: Millis,
     pub(in crate::domains::ads) keys: BTreeMap<u32, SigningKey>,
 }
 
-impl Ring {
+impl KeyRing {
     /// Signs a token with the newest key; `None` without a key.
     pub(in crate::domains::ads) fn sign(&self, token: &Token) -> Option<String> {
         let mut bytes = token.bytes(self.newest);
@@ -186,8 +186,8 @@ mod tests {
         }
     }
 
-    fn ring() -> Ring {
-        Ring { newest: 2, made: 1_000, keys: [(1, [1; 32]), (2, [2; 32])].into() }
+    fn ring() -> KeyRing {
+        KeyRing { newest: 2, made: 1_000, keys: [(1, [1; 32]), (2, [2; 32])].into() }
     }
 
     #[test]
@@ -239,10 +239,10 @@ mod tests {
 
     #[test]
     fn the_previous_key_is_valid_for_two_hours() {
-        let before = Ring { newest: 1, ..ring() }.sign(&token()).expect("a key");
+        let before = KeyRing { newest: 1, ..ring() }.sign(&token()).expect("a key");
         assert_eq!(ring().open(&before, 1_000 + OVERLAP - 1), Some(token()));
         assert_eq!(ring().open(&before, 1_000 + OVERLAP), None);
-        let third = Ring { newest: 3, made: 1_000, keys: [(2, [2; 32]), (3, [3; 32])].into() };
+        let third = KeyRing { newest: 3, made: 1_000, keys: [(2, [2; 32]), (3, [3; 32])].into() };
         assert_eq!(third.open(&before, 1_000), None);
     }
 }

@@ -8,10 +8,10 @@ use crate::base::ids::{ChatId, UserId};
 use crate::db::audit_reader::AuditReader;
 use redis::cmd;
 
-/// Accounts that have left a group that are read at once.
+/// Maximum number of accounts that have left a group that one command reads.
 const PAGE: u64 = 1_000;
 
-/// A chat in none of the account's lists exists; until it ends, it has the account as a member, or as one that has left.
+/// Checks that each chat in none of the account's lists exists, and, until the chat ends, records the account as a member or as an account that has left.
 pub(super) async fn check_former(reader: &AuditReader, user: UserId, key: &str, found: &mut Findings) -> Result<(), Error> {
     let all = cmd("ZRANGE").arg(key).arg(0).arg(2 * MAX_CHATS).take();
     let members: Vec<String> = reader.query([key], |_| all.clone()).await?.read(&key).unwrap_or_default();
@@ -23,7 +23,7 @@ pub(super) async fn check_former(reader: &AuditReader, user: UserId, key: &str, 
     let existing_chats = reader.query(chats(), |chat| cmd("EXISTS").arg(keys::chat(chat)).take()).await?;
     // The keys of the account are cleaned before the record of a chat that has ended is deleted.
     let gone = reader.query(chats(), |chat| cmd("HGET").arg(keys::chat(chat)).arg("gone").take()).await?;
-    // Before the memberships: an account that is added again is a member from the same step on.
+    // Before the memberships: the script that adds an account again removes the account here and writes its membership.
     let left = reader.query(chats(), |chat| cmd("ZSCORE").arg(keys::left(chat)).arg(user.0).take()).await?;
     let memberships = reader.query(chats(), |chat| cmd("HEXISTS").arg(keys::members(chat)).arg(user.0).take()).await?;
     for chat in chats() {
@@ -39,7 +39,7 @@ pub(super) async fn check_former(reader: &AuditReader, user: UserId, key: &str, 
     Ok(())
 }
 
-/// Those who have left a group that has not ended are accounts and no members, and have it in none of their lists.
+/// Checks the accounts that have left a group that has not ended: each exists, is no member, and records the group in its own keys.
 pub(super) async fn check_left(reader: &AuditReader, chat: ChatId, key: &str, found: &mut Findings) -> Result<(), Error> {
     let record = reader.query([chat], |chat| cmd("HMGET").arg(keys::chat(chat)).arg(&["kind", "gone"]).take()).await?;
     // A key without a chat has its own finding.

@@ -72,13 +72,13 @@ pub(super) async fn check_chat(
     if kept.is_some_and(|kept| stored > kept + MAX_SURPLUS) {
         found.add_with(key, "has more rows than are kept: does a server run?", stored.to_string());
     }
-    check_holes(reader, chat, key, &record.retention, found).await?;
+    check_gaps(reader, chat, key, &record.retention, found).await?;
     check_times(reader, chat, key, &record, found).await?;
     check_scores(reader, chat, key, &record.retention, found).await
 }
 
-/// The stored rows of a chat have no holes.
-async fn check_holes(
+/// Checks that the numbers of the stored rows of a chat have no gaps.
+async fn check_gaps(
     reader: &AuditReader,
     chat: ChatId,
     key: &str,
@@ -107,7 +107,8 @@ async fn check_holes(
     Ok(())
 }
 
-/// The times at which rows were seen by all are those of rows, in their order, and the record of the chat has the first one.
+/// Checks the times at which rows were seen by all members: they rise with the rows, no row is above the row up to which all have seen the chat,
+/// and the record of the chat has a time if, and only if, there is one, and no later one than the first.
 async fn check_times(reader: &AuditReader, chat: ChatId, key: &str, record: &Record, found: &mut Findings) -> Result<(), Error> {
     let all = |chat| cmd("ZRANGE").arg(keys::seen_times(chat)).arg(0).arg(-1).arg("WITHSCORES").take();
     let times = reader.query([chat], all).await?.read::<Vec<(u64, f64)>>(&chat).unwrap_or_default();
@@ -123,7 +124,7 @@ async fn check_times(reader: &AuditReader, chat: ChatId, key: &str, record: &Rec
     Ok(())
 }
 
-/// The chat is in the schedules, not later than it is due.
+/// Checks that the chat is in the schedules, not later than it is due.
 async fn check_scores(
     reader: &AuditReader,
     chat: ChatId,
@@ -152,7 +153,8 @@ async fn check_scores(
     Ok(())
 }
 
-/// The members of a schedule are chats that exist and belong there; none in [`Schedule::Trims`] is overdue, where a score of 1 is no time.
+/// Checks that the members of a schedule are chats that exist and belong to this partition, and that none in [`Schedule::Trims`] is overdue. A score of 1 in
+/// [`Schedule::Trims`] is no time: such a chat has rows that nobody can read.
 pub(super) async fn check_schedule(
     reader: &AuditReader,
     schedule: Schedule,

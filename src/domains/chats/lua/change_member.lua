@@ -1,4 +1,4 @@
--- change_member.lua - changes what a member alone decides: to begin, accept or decline a chat, what it has seen, and to delete its history.
+-- change_member.lua - changes a member's own state: starts, accepts or declines a chat, marks rows as seen, or deletes the history.
 -- KEYS the first ten of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 member  3 `start`, `accept`, `decline`, `see` or `clear`  4 id of the starting, or the position seen
 -- Returns the chat snapshot of chat.lua after `ok` and 1 if the delivery position has changed, else 0 | {none} no such chat or member | {waits} not while it

@@ -1,4 +1,4 @@
--- deliver_rows.lua - raises the position up to which rows were delivered to a member. Larger groups store no such positions.
+-- deliver_rows.lua - raises the position up to which rows were delivered to a member. Chats of more than 50 members store no such positions.
 -- KEYS the first ten of chat.lua, all of {c}
 -- ARGV 1 first bucket, which is not used  2 member  3 position
 -- Returns 1 | 0 no such chat or member, or the chat stores no such positions

@@ -67,7 +67,7 @@ end
 update_shared_positions(chat, true, target.uid)
 redis.call('HDEL', KEYS[2], target.uid)
 finish(chat)
--- Before the positions are removed: a key that may be empty then is not used again.
+-- Before the positions are removed: a script must not access a key again after it may have emptied it (`db/script.rs`).
 local found = snapshot(chat, uids)
 redis.call('ZREM', KEYS[3], target.uid)
 redis.call('ZREM', KEYS[4], target.uid)

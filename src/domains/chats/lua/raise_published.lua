@@ -1,5 +1,5 @@
 -- raise_published.lua - raises the row up to which all events of a chat were published, and removes memberships that have ended up to that row. Changes
--- nothing if the chat has lost one of two rows that were published: it may have given their numbers to new rows, which were not.
+-- nothing if the chat has lost one of two rows that were published: it may have given their numbers to new rows, which were not published.
 -- KEYS 1 chat:{c}  2 chat_sent:{c}
 -- ARGV 1 row  2 memberships that have ended since this time are kept, ms  3 id of the row, or '' if unknown  4 another row that was published  5 its id, or ''
 -- Returns 1 | 0 no such chat | -1 the chat has lost the row | -2 the chat has lost the other row

@@ -1,6 +1,6 @@
--- set_retention.lua - sets how long rows stay that all members have seen. Allowed to the owner of a group, and to both accounts of a direct chat.
+-- set_retention.lua - sets how long rows that all members have seen are kept. Allowed to the owner of a group, and to both accounts of a direct chat.
 -- KEYS the first ten of chat.lua, all of {c}
--- ARGV 1 first bucket, which is not used  2 member  3 days, or - for those of the server
+-- ARGV 1 first bucket, which is not used  2 member  3 days, or - for the server's retention
 -- Returns the chat snapshot of chat.lua after `ok` and the newest row | {same} | {none} no such chat or member | {forbidden}
 local chat = fetch()
 local me = chat and member(ARGV[2])

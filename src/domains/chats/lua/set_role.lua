@@ -4,7 +4,7 @@
 -- ARGV 1 first bucket  2 who changes it  3 whose role  4 now, ms  5 and 6 ids of rows  7 role  8 the most ids of steps
 --   9 their time to live, ms
 -- Returns the chat snapshot of chat.lua after `ok` and the newest row | {again} the rows need other keys | {none} no such chat or member | {target} the other
---   is no member | {direct} it is a direct chat | {forbidden} | {own} the owner hands over instead | {waits} the member has not accepted
+--   is no member | {direct} it is a direct chat | {forbidden} | {own} the owner can only hand over | {waits} the member has not accepted
 local chat = fetch()
 local me = chat and member(ARGV[2])
 if not is_shown(me) then return { 'none' } end

@@ -1,4 +1,4 @@
--- set_settings.lua - sets what an account has chosen for its chats.
+-- set_settings.lua - sets chat settings of an account.
 -- KEYS 1 chat_settings:{u}  2 user:{u}
 -- ARGV field, value, …
 -- Returns 1 | 0 no such account

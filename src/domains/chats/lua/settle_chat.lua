@@ -37,7 +37,7 @@ if old_version > version then
   return { (old_list == '-' or old_list == 'A') and 2 or 0 }
 end
 
--- A key that may be empty after a removal is not used again. With `stays`, the chat is in this list already and in no other one.
+-- A script must not access a key again after it may have emptied it (`db/script.rs`). With `stays`, the chat is in this list already and in no other one.
 local function place(list, unread, muted, stays)
   local score = string.format('%.0f', activity)
   for at, of in ipairs({ 'I', 'A', 'Q' }) do

@@ -1,7 +1,7 @@
 -- trim_chat.lua - makes rows of a chat unreadable that retention does not keep: rows beyond the maximum number, and those that all members have seen
 -- long enough ago. They are deleted after that.
 -- KEYS the first ten of chat.lua, all of {c}
--- ARGV 1 first bucket, which is not used  2 the days for which rows stay that all have seen, if the chat has none of its own, or -
+-- ARGV 1 first bucket, which is not used  2 the server's retention of seen rows in days, for a chat without one of its own; - for none
 -- Returns {the retention fields of chat.lua, 1 if lists must be settled, since rows are unreadable that not all members have seen, else 0} |
 --   {} no such chat
 local chat = fetch()

@@ -38,9 +38,9 @@ pub enum MemberState {
     Active,
     /// The member has neither accepted nor declined the chat.
     Request,
-    /// The member has declined a direct chat, and may begin it later.
+    /// The member has declined a direct chat, and may start it later.
     Declined,
-    /// The other account has begun a direct chat and written nothing: for this member the chat does not exist.
+    /// The other account has started a direct chat and written nothing: for this member the chat does not exist.
     Unstarted,
 }
 

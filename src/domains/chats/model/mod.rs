@@ -19,7 +19,7 @@ pub const MAX_MEMBERS: usize = 500;
 /// Maximum number of accounts that one request adds.
 pub const MAX_ADDED: usize = 250;
 /// Maximum number of chats of an account, with archived ones and requests. Checked before the commit, which is on the hash tag of the chat: requests that
-/// run at once, and additions that the workers have not settled yet, may exceed it by their number. Nothing leaves a chat because of it.
+/// run at once, and additions that the workers have not settled yet, may exceed it by their number. No account loses a chat because of the limit.
 pub const MAX_CHATS: usize = 5_000;
 /// Maximum number of requests that wait for an account.
 pub const MAX_REQUESTS: usize = 500;
@@ -116,7 +116,7 @@ impl Default for ChatSettings {
     }
 }
 
-/// The list of an account that has a chat.
+/// The list of an account in which a chat is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChatList {
     /// The inbox.
@@ -161,11 +161,11 @@ pub struct ChatView {
     pub history: ChatHistory,
     /// The number of the newest row; 0 before the first.
     pub newest: u64,
-    /// The number of the oldest row that is kept.
+    /// The number of the lowest row that can be read.
     pub oldest: u64,
     /// The last row that retention has made unreadable; 0 for none.
-    pub taken: u64,
-    /// The days for which rows stay that all members have seen; `None` for those of the server.
+    pub trimmed: u64,
+    /// The number of days for which rows that all members have seen are kept; `None` if the chat has the server's retention.
     pub days: Option<u64>,
     /// The number of members.
     pub members: u64,
@@ -183,7 +183,7 @@ pub struct ChatView {
     pub peer: Option<(UserId, Member)>,
     /// The end of the viewer's mute, in ms; `None` without one.
     pub muted_until: Option<Millis>,
-    /// The viewer's list that has the chat.
+    /// The viewer's list in which the chat is.
     pub list: ChatList,
 }
 
@@ -200,7 +200,7 @@ impl ChatView {
 
     /// Whether retention has made rows unreadable that the viewer could read otherwise.
     pub const fn is_trimmed(&self) -> bool {
-        self.taken >= self.member.first_readable
+        self.trimmed >= self.member.first_readable
     }
 
     /// The other account of a direct chat.
@@ -249,7 +249,7 @@ pub(super) fn key(key: Option<&str>) -> Result<(), UserError> {
     key.map_or(Ok(()), check_key)
 }
 
-/// Validates the emoji of a reaction: exactly one of Unicode's set for general interchange, in its full form.
+/// Validates the emoji of a reaction: exactly one of Unicode's RGI set, fully qualified.
 pub(super) fn emoji(text: &str) -> Result<&'static str, UserError> {
     let found = emojis::get(text).map(emojis::Emoji::as_str).filter(|full| *full == text);
     found.ok_or_else(|| UserError::new(UserErrorCode::InvalidEmoji, "A reaction is exactly one emoji.", &["emoji"]))

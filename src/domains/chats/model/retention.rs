@@ -3,7 +3,7 @@
 use super::ROWS_PER_BUCKET;
 use crate::base::clock::{DAY, MINUTE, Millis};
 
-/// Maximum number of days for which rows stay that all members have seen.
+/// Maximum number of days for which rows that all members have seen are kept.
 pub(in super::super) const MAX_DAYS: u64 = 365;
 /// The span of time whose read positions are stored as one entry, in ms: a row is trimmed at most this much late. `lua/chat.lua` has the same.
 pub(in super::super) const SPAN: Millis = 55 * MINUTE;
@@ -70,8 +70,8 @@ impl ChatRetentionState {
     }
 }
 
-/// Parses the stored days; `-` are those of the server. `None` if they are invalid.
-#[allow(clippy::option_option)] // The outer one says whether they are valid.
+/// Parses the stored retention of a chat in days. The inner option is `None` for `-`: the chat has the server's retention. Returns `None` for an invalid text.
+#[allow(clippy::option_option)] // The outer option says whether the text is valid.
 pub(in super::super) fn days_of(text: &str) -> Option<Option<u64>> {
     if text == DAYS_OF_SERVER { Some(None) } else { text.parse().ok().filter(|days| *days <= MAX_DAYS).map(Some) }
 }

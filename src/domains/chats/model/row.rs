@@ -111,7 +111,7 @@ impl ChatRow {
 }
 
 /// Parses an account, which is 0 if it was deleted.
-#[allow(clippy::option_option)] // The outer one says whether it is a number.
+#[allow(clippy::option_option)] // The outer option says whether the text is a number.
 fn account(text: &str) -> Option<Option<UserId>> {
     let id = text.parse().ok()?;
     Some(Some(UserId(id)).filter(|id| id.0 > 0))

@@ -22,8 +22,8 @@ const MAX_GROUPS_OF_ACTOR: usize = 1_000;
 const MAX_GROUPS_OF_OTHER: usize = 50;
 
 /// Makes unread marks and requests agree with the blocks between two accounts: requests that came from a blocked account are declined; nothing of the
-/// direct chat is unread, and in groups no text of the other account is. `actor` has blocked `other`, or has ended that: its number of unread chats is exact
-/// when this returns, unless it has more than a thousand groups with texts by the other. Reads the requests, the pair, and the chats of each account;
+/// direct chat is unread, and in groups no text of the other account is. `actor` has blocked or unblocked `other`: the number of unread chats of `actor` is
+/// exact when this returns, unless it has more than a thousand groups with texts by the other. Reads the requests, the pair, and the chats of each account;
 /// for each group the cost of settling the lists of a member.
 ///
 /// # Errors
@@ -81,7 +81,7 @@ async fn decline_from(app: &App, user: UserId, other: UserId) -> Result<(), Erro
             ChatKind::Group => view.member.requested_by == Some(other),
         };
         if is_from {
-            requests::decline_unchecked(app, user, view.id).await?;
+            requests::decline_if_request(app, user, view.id).await?;
         }
     }
     Ok(())

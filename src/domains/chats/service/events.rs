@@ -1,5 +1,5 @@
-//! The delivery of events: their recipients, and the state that they show at that moment. The rules are those of reads: a member that has left, or whom a block
-//! separates, receives nothing from that moment on.
+//! The delivery of events: their recipients, and their content at the time of delivery. The rules of reads apply at that time: a member that has left, or
+//! that a block separates from the other account of a direct chat, receives no rows any more.
 
 use super::super::model::{ChatKind, ChatRow, ChatView, MAX_DELIVERED_SHOWN, Member, MemberState, MessageKind};
 use super::super::store::events as store;
@@ -18,7 +18,7 @@ use crate::platform::events::ChatEvent;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The id of the list that cursors of the events of an account's chats belong to.
+/// The scope of the cursors of the events of an account's chats.
 pub const fn events_scope(viewer: UserId) -> CursorScope {
     CursorScope { kind: b'L', owner: viewer.0 }
 }
@@ -128,7 +128,9 @@ pub async fn load_event(
             let view = view.filter(|view| view.member.joined_id == chat.0);
             Ok(view.map(|view| ChatEventContent::Changed(chat, Some(view))))
         }
-        ChatEvent::RetentionChanged => Ok(shown(loaders, view).await?.map(|view| ChatEventContent::Changed(chat, Some(view)))),
+        ChatEvent::RetentionChanged => {
+            Ok(view_for_events(loaders, view).await?.map(|view| ChatEventContent::Changed(chat, Some(view))))
+        }
         // An account that was added again receives the rows of the chat.
         ChatEvent::MembershipEnded { member, row, by, at } if member == viewer && view.is_none() => {
             Ok(Some(membership_ended(ChatMessageId { chat, sequence: row }, member, by, at)))
@@ -161,8 +163,8 @@ fn membership_ended(id: ChatMessageId, member: UserId, actor: UserId, at: Millis
     ChatEventContent::Row(None, ShownMessage { id, row: Arc::new(row), is_hidden: false })
 }
 
-/// The chat of an event, if its events are shown to the viewer: the viewer has accepted it, and no block separates a direct chat.
-async fn shown(loaders: &Loaders, view: Option<Arc<ChatView>>) -> Result<Option<Arc<ChatView>>, Error> {
+/// Returns the chat of an event if the viewer receives the events of the chat: the viewer has accepted it, and no block separates a direct chat.
+async fn view_for_events(loaders: &Loaders, view: Option<Arc<ChatView>>) -> Result<Option<Arc<ChatView>>, Error> {
     let Some(view) = view.filter(|view| view.member.state == MemberState::Active) else { return Ok(None) };
     if view.kind == ChatKind::Direct && is_blocked(loaders, view.peer_id()).await? {
         return Ok(None);
@@ -193,7 +195,7 @@ async fn load_readable(
     view: Option<Arc<ChatView>>,
     id: ChatMessageId,
 ) -> Result<Option<(Arc<ChatView>, ShownMessage)>, Error> {
-    let Some(view) = shown(loaders, view).await?.filter(|view| view.can_read(id.sequence)) else { return Ok(None) };
+    let Some(view) = view_for_events(loaders, view).await?.filter(|view| view.can_read(id.sequence)) else { return Ok(None) };
     let message = show(loaders, &view, vec![id]).await?.pop().flatten();
     Ok(message.map(|message| (view, message)))
 }
@@ -225,7 +227,7 @@ async fn load_positions(
     (member, is_seen_only): (UserId, bool),
 ) -> Result<Option<ChatEventContent>, Error> {
     let is_own = member == viewer;
-    let view = if is_own { view } else { shown(loaders, view).await? };
+    let view = if is_own { view } else { view_for_events(loaders, view).await? };
     let Some(view) = view else { return Ok(None) };
     if !is_own && (view.members > MAX_DELIVERED_SHOWN as u64 || is_blocked(loaders, Some(member)).await?) {
         return Ok(None);
@@ -241,7 +243,7 @@ async fn load_typing(
     view: Option<Arc<ChatView>>,
     member: UserId,
 ) -> Result<Option<ChatEventContent>, Error> {
-    let Some(view) = shown(loaders, view).await?.filter(|_| member != viewer) else { return Ok(None) };
+    let Some(view) = view_for_events(loaders, view).await?.filter(|_| member != viewer) else { return Ok(None) };
     if is_blocked(loaders, Some(member)).await? {
         return Ok(None);
     }

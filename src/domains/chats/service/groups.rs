@@ -181,6 +181,7 @@ async fn check_new_accounts(
     global_ids: &[String],
     present: &HashSet<UserId>,
 ) -> Outcome<Vec<(UserId, MemberState)>> {
+    // `check_accounts` skips the viewer's own id: with this id in place of each member, the indexes in the paths of errors stay those of the input.
     let own_id = viewer.global();
     let is_present = |id: &String| UserId::from_global(id).is_some_and(|id| present.contains(&id));
     let ids: Vec<String> = global_ids.iter().map(|id| if is_present(id) { own_id.clone() } else { id.clone() }).collect();

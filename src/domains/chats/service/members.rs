@@ -21,7 +21,7 @@ pub struct ShownMember {
     pub delivered: Option<u64>,
 }
 
-/// The id of the list that cursors of [`members`] belong to.
+/// The scope of the cursors of [`members`].
 pub const fn members_scope(chat: ChatId) -> CursorScope {
     CursorScope { kind: b'M', owner: chat.0 }
 }

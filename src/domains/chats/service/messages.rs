@@ -64,7 +64,7 @@ pub(super) async fn show(
     if view.kind == ChatKind::Direct { Ok(shown) } else { hide(loaders, shown).await }
 }
 
-/// Shows the texts of deleted accounts as deleted, also before Redis stores them so. Loads the senders' accounts, which most clients select anyway.
+/// Shows the texts of deleted accounts as deleted, also before they are deleted in Redis. Loads the senders' accounts, which most clients select anyway.
 async fn without_deleted_senders(
     loaders: &Loaders,
     mut rows: Vec<Option<Arc<ChatRow>>>,
@@ -120,7 +120,7 @@ pub(super) async fn is_blocked_direct(loaders: &Loaders, view: &ChatView) -> Res
     Ok(account.is_none() || relationships.iter().any(|relationship| relationship.is_blocked_between()))
 }
 
-/// Refuses to write where [`is_blocked_direct`]; `argument` names the chat or the message in the input.
+/// Refuses a write if [`is_blocked_direct`] returns `true`; `argument` names the chat or the message in the input.
 pub(super) async fn refuse_blocked_direct(loaders: &Loaders, view: &ChatView, argument: &'static str) -> Outcome<()> {
     if is_blocked_direct(loaders, view).await? {
         return Err(forbidden("You cannot write to this account.", argument).into());

@@ -120,7 +120,7 @@ async fn charge(app: &App, limit: Limit, viewer: UserId) -> Result<(), Error> {
     rates::charge(app, &[(limit, Subject::Account(viewer))]).await
 }
 
-/// Takes several tokens of a limit, or none. A bucket that is smaller is emptied.
+/// Takes several tokens of a limit, or none. At most as many as a full bucket has, so that a large request is possible with a small quota.
 async fn charge_many(app: &App, limit: Limit, viewer: UserId, tokens: usize) -> Result<(), Error> {
     let Some(quotas) = app.config().rates.as_ref().filter(|_| tokens > 0) else { return Ok(()) };
     let quota = quotas.quota(limit);

@@ -72,7 +72,7 @@ async fn publish_change(
     publish::finish(app, lease, chat, UnpublishedRows::default(), vec![ChatEvent::Changed(viewer)]);
 }
 
-/// Deletes the history of a chat for the viewer: it leaves the lists until the next row. The journal, the commit and the lists.
+/// Deletes the history of a chat for the viewer: the chat is in no list until its next row. The journal, the commit and the lists.
 ///
 /// # Errors
 /// `NOT_FOUND` for the chat; `FORBIDDEN` for a request.
@@ -156,7 +156,7 @@ async fn settle_viewer_lists(app: &App, viewer: UserId, chat: ChatId) -> Result<
     }
 }
 
-/// Sets who may write to the viewer, and whether others see what it has seen; values that are `None` do not change. A charge, one script and a read.
+/// Sets who may write to the viewer, and whether read receipts are on; values that are `None` do not change. A charge, one script and a read.
 ///
 /// # Errors
 /// `UNAUTHENTICATED` if the account was deleted; `RATE_LIMITED`.

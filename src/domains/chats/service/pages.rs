@@ -11,7 +11,7 @@ use crate::base::page::{self, CursorScope, DEFAULT, MAX, Page, PageArgs, PageSou
 use crate::base::request::Loaders;
 use std::sync::Arc;
 
-/// The id of the list that cursors of [`chats`] belong to.
+/// The scope of the cursors of [`chats`].
 pub const fn chats_scope(viewer: UserId, filter: ChatFilter) -> CursorScope {
     let kind = match filter {
         ChatFilter::Inbox => b'I',
@@ -20,12 +20,12 @@ pub const fn chats_scope(viewer: UserId, filter: ChatFilter) -> CursorScope {
     CursorScope { kind, owner: viewer.0 }
 }
 
-/// The id of the list that cursors of [`requests`] belong to.
+/// The scope of the cursors of [`requests`].
 pub const fn requests_scope(viewer: UserId) -> CursorScope {
     CursorScope { kind: b'K', owner: viewer.0 }
 }
 
-/// The id of the list that cursors of [`messages`] belong to.
+/// The scope of the cursors of [`messages`].
 pub const fn messages_scope(chat: ChatId) -> CursorScope {
     CursorScope { kind: b'H', owner: chat.0 }
 }

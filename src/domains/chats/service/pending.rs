@@ -29,7 +29,7 @@ pub struct PendingChat {
     pub has_more: bool,
 }
 
-/// The id of the list that cursors of [`pending`] belong to.
+/// The scope of the cursors of [`pending`].
 pub const fn pending_scope(viewer: UserId) -> CursorScope {
     CursorScope { kind: b'N', owner: viewer.0 }
 }

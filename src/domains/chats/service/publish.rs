@@ -72,8 +72,8 @@ pub(super) async fn publish(app: &App, chat: ChatId, changes: &[ChatEvent]) -> R
 /// A node of a cluster that takes over, and a restarted Redis, may have lost the last rows of a chat that were published: then the chat gives their numbers to
 /// new rows, which the log takes for published ones. So the script after the publication compares the chat with the rows that the log had before. It runs
 /// after the log was read, so a chat that has a lower newest row then, or another row with the number, has lost rows: they were committed before they were
-/// published. The rows from the lost ones on are published again. Such a loss stays unknown only if the clock of the server that appends the first new rows is
-/// behind the one of the lost rows by more than the time between them.
+/// published. The rows from the lost ones on are published again. Such a loss is not detected only if the clock of the server that appends the first new rows
+/// is behind the one of the lost rows by more than the time between them.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; `OVERLOADED` if the log is trimmed as fast as it is written.

@@ -19,7 +19,7 @@ const BUCKETS_PER_PASS: u64 = 6;
 const CONCURRENCY: usize = 8;
 /// Texts that one script stops counting as unread.
 const TEXTS_PER_SCRIPT: u64 = 1_000;
-/// Maximum number of chats that it had left from which [`leave_all`] removes an account; [`purge`] removes it from the others.
+/// Maximum number of chats in none of an account's lists from which [`leave_all`] removes the account; [`purge`] removes it from the others.
 const MAX_FORMER: usize = 500;
 
 /// Removes a deleted account from its chats. In groups that it owned another member becomes the owner. Its texts no longer count as unread, also in groups

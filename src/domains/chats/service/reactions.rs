@@ -58,7 +58,7 @@ pub async fn react(
     }
 }
 
-/// The id of the list that cursors of [`reactors`] belong to.
+/// The scope of the cursors of [`reactors`].
 pub fn reactors_scope(id: ChatMessageId, emoji: &str) -> CursorScope {
     let mut digest = Sha256::new();
     digest.update(id.chat.0.to_be_bytes());

@@ -40,11 +40,11 @@ async fn decline_in(app: &App, user: UserId, chat: ChatId, kind: ChatKind, newes
     }
 }
 
-/// Declines a request of an account, if it still waits. As [`decline`].
+/// Declines a chat for an account if the chat is still a request. As [`decline`], without the charge.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub(super) async fn decline_unchecked(app: &App, user: UserId, chat: ChatId) -> Result<(), Error> {
+pub(super) async fn decline_if_request(app: &App, user: UserId, chat: ChatId) -> Result<(), Error> {
     let view = rows::views(ChatDb::of(app), user, &[chat]).await?.pop().flatten();
     let Some(view) = view.filter(|view| view.member.state == MemberState::Request) else { return Ok(()) };
     match decline_in(app, user, chat, view.kind, view.newest).await {
@@ -67,7 +67,7 @@ pub(super) async fn decline_overflow(app: &App, user: UserId, chat: ChatId) -> R
     // Several requests may exceed the limit at once.
     let oldest = Window { below: u64::MAX, above: 0, newest_first: false, limit: surplus as usize };
     if lists::requests(app.db(), user, &[oldest]).await?.concat().iter().any(|row| row.member == chat.0) {
-        decline_unchecked(app, user, chat).await?;
+        decline_if_request(app, user, chat).await?;
     }
     Ok(())
 }
@@ -87,7 +87,7 @@ pub(super) async fn decline_blocked(app: &App, user: UserId, chat: ChatId, state
         ChatKind::Group => member.requested_by,
     };
     match inviter {
-        Some(inviter) if relations::block_state(app, user, inviter).await?.blocks => decline_unchecked(app, user, chat).await,
+        Some(inviter) if relations::block_state(app, user, inviter).await?.blocks => decline_if_request(app, user, chat).await,
         _ => Ok(()),
     }
 }

@@ -190,7 +190,7 @@ pub async fn edit_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str
 pub async fn delete_message(app: &App, loaders: &Loaders, viewer: UserId, id: &str) -> Outcome<ChatMessageId> {
     let (_, shown) = find_message(loaders, ChatMessageId::from_global(id)).await?.ok_or_else(no_message)?;
     if shown.row.is_deleted {
-        // A worker would publish that deletion again.
+        // Without this check, a worker would publish the earlier deletion again.
         return Err(no_message().into());
     }
     let id = shown.id;

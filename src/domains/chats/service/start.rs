@@ -1,4 +1,4 @@
-//! Beginning a direct chat.
+//! Starting a direct chat.
 
 use super::super::model::{ChatList, MemberState};
 use super::super::store::lists;
@@ -16,7 +16,7 @@ use crate::platform::events::ChatEvent;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{EntryLease, Task};
 
-/// Begins the chat of the viewer with another account, or finds it. The pair decides which chat they have, so that any number of requests at once
+/// Starts the chat of the viewer with another account, or finds it. The pair decides which chat they have, so that any number of requests at once
 /// create one chat. A lookup of the account and of the pair, a charge, the journal, a script and the lists; for a new chat also the settings, two
 /// more scripts and a read.
 ///
@@ -54,7 +54,7 @@ pub async fn start_direct(app: &App, loaders: &Loaders, viewer: UserId, other: &
     Ok(begun)
 }
 
-/// Checks whether the viewer may begin a chat with another account.
+/// Checks whether the viewer may start a chat with another account.
 async fn check_invitation(loaders: &Loaders, other: UserId) -> Outcome<()> {
     match invitations::check_invitations(loaders, &[other]).await?.pop() {
         Some(InvitationResult::Accepted(_) | InvitationResult::LimitReached) => Ok(()),

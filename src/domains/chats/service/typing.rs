@@ -32,7 +32,7 @@ pub async fn send_typing(app: &App, loaders: &Loaders, viewer: UserId, chat: &st
         let own = app.clone();
         app.spawn(async move {
             if let Err(error) = publish(&own, chat, viewer).await {
-                tracing::debug!(%error, "that a member is typing was not published");
+                tracing::debug!(%error, "a typing event was not published");
             }
         });
     }

@@ -249,7 +249,7 @@ pub(in super::super) async fn counts_and_settings(db: &Db, users: &[UserId]) -> 
 }
 
 fn settings_of([who, seen]: [Option<String>; 2]) -> ChatSettings {
-    // An unknown choice refuses all, and shares nothing.
+    // An unknown value of `who` refuses all chats; one of `seen` turns read receipts off.
     let who_may_write = who.map_or(WhoMayWrite::Everyone, |who| WhoMayWrite::from_name(&who).unwrap_or(WhoMayWrite::Nobody));
     ChatSettings { who_may_write, shares_seen: seen.is_none_or(|seen| seen == "1") }
 }

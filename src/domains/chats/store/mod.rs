@@ -100,13 +100,13 @@ pub(super) enum StepRefusal {
     NotFound,
     /// The other account is no member.
     TargetNotMember,
-    /// Not in a direct chat.
+    /// Not possible in a direct chat.
     DirectChat,
     /// The role does not allow it.
     Forbidden,
     /// The target is the account's own membership.
     OwnMembership,
-    /// Not before the chat is accepted.
+    /// Not possible before the chat is accepted.
     NotAccepted,
     /// A limit is reached.
     Limit,
@@ -370,7 +370,7 @@ pub(super) async fn rename(
 /// A change of a member's own membership, which needs no permission of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MemberChange {
-    /// Begins the chat, or begins it again, with a unique id.
+    /// Starts the chat, or starts it again, with a unique id.
     Start(u64),
     /// Accepts a request.
     Accept,
@@ -471,7 +471,7 @@ pub(super) async fn set_settled(db: &Db, chat: ChatId, version: u64) -> Result<(
     db.call::<u64>(Call::new(&SET_SETTLED, [keys::chat(chat)]).arg(version)).await.map(drop)
 }
 
-/// Raises the delivery positions of a member of chats. One pipeline of scripts; it counts as no change of the request.
+/// Raises the delivery positions of a member of chats. One pipeline of scripts, whose writes do not count as a change by the request ([`Db::call_untracked`]).
 pub(super) async fn deliver(db: ChatDb<'_>, user: UserId, positions: &[(ChatId, u64)]) -> Result<(), Error> {
     let call = |(chat, position): &(ChatId, u64)| db.script(&DELIVER_ROWS, *chat, Vec::new(), 0).arg(user.0).arg(*position);
     db.call_untracked(positions.iter().map(call).collect()).await.map(drop)

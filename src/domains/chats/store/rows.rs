@@ -39,7 +39,7 @@ pub(in super::super) async fn views(db: ChatDb<'_>, viewer: UserId, chats: &[Cha
 }
 
 fn view_of(id: ChatId, words: &[String], mark: &[String]) -> Option<ChatView> {
-    let [kind, name, history, newest, oldest, taken, days, members, last, member, seen, delivered, texts, other, peer] = words
+    let [kind, name, history, newest, oldest, trimmed, days, members, last, member, seen, delivered, texts, other, peer] = words
     else {
         return None;
     };
@@ -53,7 +53,7 @@ fn view_of(id: ChatId, words: &[String], mark: &[String]) -> Option<ChatView> {
         history: ChatHistory::from_name(history)?,
         newest: number(newest)?,
         oldest: number(oldest)?,
-        taken: number(taken)?,
+        trimmed: number(trimmed)?,
         days: days_of(days)?,
         members: number(members)?,
         last: if last.is_empty() { None } else { Some(ChatRow::parse(last)?) },

@@ -22,7 +22,7 @@ pub(super) struct Thread {
     pub(super) status: StatusId,
     /// Comments by number, with their parent in the order `new`; `None` for a member without a comment.
     pub(super) comments: HashMap<u64, (u64, Option<Comment>)>,
-    /// Roots of deleted branches.
+    /// Deleted comments of deleted branches whose replies must still be deleted.
     pub(super) deleted_branches: HashSet<u64>,
     /// The comment count that the status stores.
     pub(super) status_count: u64,

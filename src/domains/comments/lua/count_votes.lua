@@ -5,7 +5,7 @@
 --      10 and 11 the stored counts of both before the caller has counted
 -- Returns 1 | 0 the stored counts have changed since, or there were no votes to delete | -1 there are more votes than ARGV 7
 if redis.call('HEXISTS', KEYS[12], 'uid') == 0 then
-  -- A comment that has lost its author needs a person to decide; its votes stay.
+  -- The author is missing in a comment that is not deleted: an operator must decide, so the votes stay.
   if redis.call('EXISTS', KEYS[12]) == 1 and redis.call('HEXISTS', KEYS[12], 'gone') == 0 then return 1 end
   return redis.call('UNLINK', KEYS[13])
 end

@@ -1,4 +1,4 @@
--- purge_from_branch.lua - deletes a comment of a deleted branch, and records that its replies must be deleted.
+-- purge_from_branch.lua - deletes a comment of a deleted branch, and records the comment if its replies must be deleted.
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 id of the removal
 -- Returns 1 | 0 no such comment, or it is in no deleted branch

@@ -1,5 +1,5 @@
--- restore_parent.lua - restores a missing ancestor as a deleted comment, so that its replies can be read; or records that its replies must
--- be deleted, if it was removed.
+-- restore_parent.lua - restores a missing ancestor as a deleted comment, so that its replies can be read; or, if the ancestor was removed from the
+-- thread, records that its replies must be deleted.
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 id of a removal
 -- Returns 1 restored | 2 its replies must be deleted | 0 it exists, or its status does not

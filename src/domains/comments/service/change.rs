@@ -28,7 +28,7 @@ const MAX_PUBLISHED: usize = 100;
 /// Adds a comment (the commit) and adds it to its author's index. Cost: one rate-limit charge, the reads of the parent, one journal entry, two scripts and
 /// one read; with an idempotency key one more script; for a text with mentions one more read.
 ///
-/// A key that was used in the last 24 hours returns the same comment, also below a parent that was deleted since; `None` if the comment was
+/// An idempotency key that was used in the last 24 hours returns the same comment, also below a parent that was deleted since; `None` if the comment was
 /// deleted, or if the author cannot see it any more. Two reads more for such a parent.
 ///
 /// # Errors
@@ -45,7 +45,8 @@ pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: CommentDra
     };
     let status = draft.parent.status();
     match commit_comment(app, loaders, author, draft, number).await {
-        // The parent was deleted or hidden since. A deleted parent stays in the thread while it has replies: the first comment is a reply.
+        // The parent was deleted or hidden since the first request. A deleted parent stays in the thread while it has replies, such as the comment of
+        // the first request.
         Err(Refusal::User(errors)) if number != fresh && errors.iter().all(|error| error.code == UserErrorCode::NotFound) => {
             let first = load_one_visible(loaders, CommentId { status, number }).await?;
             Ok(first.filter(|first| !first.is_placeholder()).map(|first| first.comment.id))

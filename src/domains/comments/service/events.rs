@@ -41,7 +41,7 @@ pub fn decode_event(cursors: &Cursors, status: StatusId, text: &str) -> Option<T
     Some(ThreadEventId { at: u64::from_be_bytes(at.try_into().ok()?), number: u64::from_be_bytes(number.try_into().ok()?) })
 }
 
-/// The id of the list that cursors of events belong to.
+/// The scope of the cursors of the events of a thread.
 const fn events_scope(status: StatusId) -> CursorScope {
     CursorScope { kind: b'c', owner: status.0 }
 }

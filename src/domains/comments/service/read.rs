@@ -28,7 +28,7 @@ pub async fn replies(
     page::read_page(&CommentListing { loaders, status, parent, sort }, request).await
 }
 
-/// The scope of the cursors of [`replies`]. Ids are unique across all kinds.
+/// The scope of the cursors of [`replies`]. No comment has the id of a status, so the id of the parent alone identifies the level.
 pub const fn replies_scope(status: StatusId, parent: u64, sort: Sort) -> CursorScope {
     CursorScope { kind: sort.letter(), owner: if parent == 0 { status.0 } else { parent } }
 }

@@ -33,8 +33,8 @@ pub struct Tree {
     pub has_previous: bool,
 }
 
-/// A page of a thread in reading order. A cursor holds the positions of a comment and its ancestors at that time; comments that have kept
-/// their position come exactly once. One round trip for the order, and those of [`load_visible`]; two more after a cursor.
+/// A page of a thread in reading order. A cursor holds the positions that a comment and its ancestors had when the cursor was made;
+/// comments that have kept their position since are returned exactly once. One round trip for the order, and those of [`load_visible`]; two more after a cursor.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.

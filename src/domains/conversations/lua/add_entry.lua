@@ -1,6 +1,6 @@
 -- add_entry.lua - adds a reply to a conversation, once. The entry of the root is added with the first reply.
 -- KEYS those of conversation.lua, all of {root}
--- ARGV 1 parent's id, 7 bytes  2 reply's id, 7 bytes  3 root's id, 7 bytes  4 the most living statuses
+-- ARGV 1 parent's id, 7 bytes  2 reply's id, 7 bytes  3 root's id, 7 bytes  4 the most statuses that are not deleted
 -- Returns the depth | 0 the parent has no entry, or was deleted | -1 the limit is reached | -2 the reply was deleted; the parent's number of replies
 local own = read(ARGV[2])
 local parent = read(ARGV[1])

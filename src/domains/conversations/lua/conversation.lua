@@ -7,6 +7,7 @@
 -- depth is a multiple of 16^n also has list n: ancestors whose depths are multiples of 16^n, from the last multiple of 16^(n+1) before the entry's
 -- depth on. So an ancestor at any depth is found in a number of steps that grows with the logarithm of the depth.
 local FORMAT, FIXED, ID, WIDTH = '>Bc7I4I4I4I4', 24, 7, 16
+-- The field with the number of statuses of the conversation that are not deleted.
 local LIVING = 'living'
 
 local function parse(id, record)

@@ -1,4 +1,4 @@
--- remove_unfollowed.lua - removes an undone follow once a home has no statuses of that account, unless a newer follow was undone since.
+-- remove_unfollowed.lua - removes the record of an undone follow, once the home of a has no statuses of b, unless a newer follow was undone since.
 -- KEYS 1 left:{a}
 -- ARGV 1 b  2 the follow that was undone
 -- Returns 1 | 0 there is no undone follow, or a newer one

@@ -1,4 +1,5 @@
--- show_reposts.lua - hides the reposts of a followed account in the follower's home, or shows them again. A change counts as a change of the sources.
+-- show_reposts.lua - hides the reposts of a followed account in the follower's home, or shows them again. A change increments `edges`, the version of
+-- the sources of the home.
 -- KEYS 1 following:{a}  2 reposts_hidden:{a}  3 user:{a}
 -- ARGV 1 b  2 '1' to show them
 -- Returns 1 | 0 a does not follow b

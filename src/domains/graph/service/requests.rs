@@ -121,7 +121,7 @@ pub async fn request_windows(app: &App, id: UserId, side: RequestDirection, wind
     store::rows(app.db(), id, side, windows).await
 }
 
-/// The id of the list that cursors of pages of requests belong to.
+/// The scope of the cursors of pages of requests.
 pub const fn requests_scope(viewer: UserId, side: RequestDirection) -> CursorScope {
     CursorScope { kind: side.letter(), owner: viewer.0 }
 }

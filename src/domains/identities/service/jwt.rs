@@ -72,7 +72,7 @@ async fn find_account(app: &App, since: ReadBarrier, token: &VerifiedToken) -> R
     // An account and its identity are written together: a missing account may have been created between the two reads. The identity of a deleted
     // account is purged after its external id is released.
     let exists = account.into_iter().flatten().next().is_some() || users::exists(app, user).await?;
-    if !exists || token.issued_at <= identity.revoked_until {
+    if !exists || token.issued_at <= identity.revoked_at {
         return Ok(TokenAccount::Revoked);
     }
     let Some(config) = &app.config().jwt else { return Ok(TokenAccount::OtherIssuer) };
@@ -184,7 +184,7 @@ pub fn cached_viewer(app: &App, since: ReadBarrier, token: &str) -> Option<Unver
 /// Whether an identity is that of a token: with its `sub` and issuer, and not revoked since.
 fn is_identity(identity: &Identity, token: &VerifiedToken, config: &JwtConfig) -> bool {
     let is_same = identity.subject == token.subject.as_str() && identity.issuer.as_ref() == Some(&config.issuer);
-    is_same && token.issued_at > identity.revoked_until
+    is_same && token.issued_at > identity.revoked_at
 }
 
 impl UnverifiedJwtViewer {

@@ -309,8 +309,8 @@ impl ProvisionRequest<'_> {
     }
 }
 
-/// Returns a claim to the account from which it was taken over, if this account was created since it was read. The process that creates the account reads
-/// the claim afterwards: either that read or this one sees the other process. Returns whether the claim was returned. A read; a script more if the account
+/// Returns a claim to the account from which it was taken over, if that account was created since it was read. The process that creates that account
+/// reads the claim afterwards: either that read or the one here detects the conflict. Returns whether the claim was returned. A read; a script more if the account
 /// exists.
 async fn return_claim(app: &App, digest: &str, id: UserId, before: UserId) -> Result<bool, Error> {
     let exists = users::exists(app, before).await?;

@@ -54,7 +54,7 @@ fn check_id<'a>(id: &'a str, field: &'static str) -> Result<&'a str, UserError> 
 
 /// The ids for [`events::changes_channel`] on which revocations of a JWT by its `jti` or its `sid` are published. Revocations of all JWTs of an account
 /// are published under the id of the account.
-pub fn revocation_channel(jti: Option<&str>, sid: Option<&str>) -> impl Iterator<Item = u64> {
+pub fn revocation_channel_ids(jti: Option<&str>, sid: Option<&str>) -> impl Iterator<Item = u64> {
     digests_of(jti, sid).map(|digest| channel_of(&digest)).collect::<Vec<_>>().into_iter()
 }
 
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_jti_is_another_id_than_the_same_sid() {
-        let channels: Vec<u64> = revocation_channel(Some("a"), Some("a")).collect();
+        let channels: Vec<u64> = revocation_channel_ids(Some("a"), Some("a")).collect();
         assert_eq!(channels.len(), 2);
         assert_ne!(channels[0], channels[1]);
         assert!(channels.iter().all(|channel| *channel < 1 << 53));

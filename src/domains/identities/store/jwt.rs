@@ -1,5 +1,5 @@
-//! The stored facts that decide whether a JWT is accepted, read through the client-side cache: the account with its `sub`, whether it was revoked, and the
-//! identity of the account.
+//! The stored facts that decide whether a JWT is accepted, read through the client-side cache: the account that has its `sub`, whether the JWT was
+//! revoked, and the identity of the account.
 
 use super::super::keys;
 use super::super::model::{ExternalIdHolder, Identity};
@@ -60,13 +60,13 @@ impl JwtFact {
 
 /// Reads the reply of an HGETALL; `None` if there is no identity.
 fn read_identity(reply: Value) -> Result<Option<Identity>, Error> {
-    let mut identity = Identity { issuer: None, subject: String::new(), linked_at: 0, revoked_until: 0 };
+    let mut identity = Identity { issuer: None, subject: String::new(), linked_at: 0, revoked_at: 0 };
     let has_fields = decode::fields(reply, |name, text| {
         match name {
             "subject" => identity.subject = text.0,
             "issuer" => identity.issuer = Some(text.0),
             "linked" => identity.linked_at = text.number()?,
-            "revoked" => identity.revoked_until = text.number()?,
+            "revoked" => identity.revoked_at = text.number()?,
             _ => {}
         }
         Ok(())
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!((removed.user, removed.removed_at), (None, Some(9)));
         assert_eq!(read_identity(hash(&[])).expect("a reply"), None);
         let identity = read_identity(hash(&[("subject", "a"), ("linked", "3"), ("revoked", "4")])).expect("a reply");
-        let expected = Identity { issuer: None, subject: "a".into(), linked_at: 3, revoked_until: 4 };
+        let expected = Identity { issuer: None, subject: "a".into(), linked_at: 3, revoked_at: 4 };
         assert_eq!(identity, Some(expected));
     }
 }

@@ -3,8 +3,8 @@
 -- ARGV 1 b
 -- Returns nothing by itself
 
--- Writes the friendship with this id, and a follow of b with the same id, unless a follows b already or follows `most` accounts. A friendship with
--- another id was ended and made again since.
+-- Writes the friendship with this id, and a follow of b with the same id, unless a follows b already or follows `most` accounts. If a friendship
+-- with another id is stored, it has ended and the two became friends again: the new id replaces the stored one.
 local function add_friend(id, most)
   local held = redis.call('ZSCORE', KEYS[1], ARGV[1])
   if held and tonumber(held) == tonumber(id) then return end

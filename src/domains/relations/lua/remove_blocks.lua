@@ -1,4 +1,4 @@
--- remove_blocks.lua - removes blocks from one side: that of the blocker (the commit), or the other one, whatever their ids.
+-- remove_blocks.lua - removes blocks from one side: that of the blocker (the commit), or the other one. The ids of the blocks are not checked.
 -- KEYS 1 blocks:{a} or blockers:{a}  2 user:{a}
 -- ARGV 1 the count in user:{a}: blocks or blocked_by  2… accounts
 -- Returns the number of removed blocks

@@ -101,7 +101,7 @@ pub async fn blocks(app: &App, loaders: &Loaders, viewer: UserId, args: &PageArg
     page::read_page(&BlockListing { app, loaders, viewer }, request).await
 }
 
-/// The id of the list that cursors of [`blocks`] belong to.
+/// The scope of the cursors of [`blocks`].
 pub const fn blocks_scope(viewer: UserId) -> CursorScope {
     CursorScope { kind: b'x', owner: viewer.0 }
 }

@@ -191,7 +191,7 @@ async fn can_read_friends(loaders: &Loaders, id: UserId) -> Result<bool, Error> 
     Ok(viewer == id || loaders.friendships.load(id).await? == FriendshipState::Friends)
 }
 
-/// The id of the list that cursors of [`friend_page`] belong to.
+/// The scope of the cursors of [`friend_page`].
 pub const fn list_scope(id: UserId, list: FriendList) -> CursorScope {
     CursorScope { kind: list.letter(), owner: id.0 }
 }
@@ -248,7 +248,7 @@ async fn mutual_rows(loaders: &Loaders, id: UserId) -> Result<Arc<Vec<Row>>, Err
     loaders.mutual_friends.load(id).await
 }
 
-/// The id of the list that cursors of [`mutual`] belong to.
+/// The scope of the cursors of [`mutual`].
 pub const fn mutual_scope(id: UserId) -> CursorScope {
     CursorScope { kind: b'i', owner: id.0 }
 }

@@ -1,5 +1,5 @@
--- change_password.lua - replaces the hash of a password, and moves all sessions but one from the account's list to those that end. Sent
--- links, and links of messages that wait, become invalid: those that confirm an address and those that reset the password.
+-- change_password.lua - replaces the hash of a password, and moves all sessions but one from the account's list to its list of ended
+-- sessions. Links to confirm an address and to reset the password become invalid, also those in messages that are not sent yet.
 -- KEYS 1 password:{uid}  2 user:{uid}  3 sessions:{uid}  4 sessions_ended:{uid}  5 email:{uid}  6 email_pending:{uid}  7 email_reset:{uid}
 --   8 email_notices:{uid}
 -- ARGV 1 the new hash  2 the new epoch of device tokens  3 absolute lifetime of a session, ms  4 id of the notice, 0 for none  5 time to live of notices, ms

@@ -1,4 +1,4 @@
--- end_sessions.lua - moves all sessions of an account from its list to those that end.
+-- end_sessions.lua - moves all sessions of an account from its list to its list of ended sessions.
 -- KEYS 1 user:{uid}  2 sessions:{uid}  3 sessions_ended:{uid}
 -- ARGV 1 absolute lifetime of a session, ms
 -- Returns 1 | 0 no such account

@@ -76,9 +76,10 @@ async fn publish_edits(app: &App, status: &Status, before: ChosenAudience) -> Re
     Ok(names)
 }
 
-/// Publishes a change of the audience, unless everyone who could see the status before still can, and reconciles the index entries. Threads check their
-/// viewers in any case. One read; if some accounts can no longer see the status, another read and the event, and up to four round trips more for a status that
-/// was edited; more for a text with entities and for reposts.
+/// Publishes a change of the audience, unless everyone who could see the status before still can, and reconciles the index entries. In every
+/// case, it also publishes that the status has changed, so that subscriptions to its comment thread check again whether their viewers can see the status. One
+/// read; if some accounts can no longer see the status, another read and the event, and up to four round trips more for a status that was edited; more for a
+/// text with entities and for reposts.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.

@@ -47,7 +47,7 @@ pub async fn bookmarks(app: &App, loaders: &Loaders, viewer: UserId, args: &Page
     page::read_page(&BookmarkListing { app, loaders, viewer }, request).await
 }
 
-/// The id of the list that cursors of [`bookmarks`] belong to.
+/// The scope of the cursors of [`bookmarks`].
 pub const fn bookmarks_scope(viewer: UserId) -> CursorScope {
     CursorScope { kind: b'B', owner: viewer.0 }
 }

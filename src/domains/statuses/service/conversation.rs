@@ -129,7 +129,7 @@ impl PageSource<u128> for ReplyListing<'_> {
         conversations::replies(self.app, self.entry, self.sort, windows).await
     }
 
-    /// An entry without a status is in the list only while entries are below it.
+    /// Omits an entry whose status is deleted or hidden, unless the entry has children.
     async fn hydrate(&self, rows: &[Row<u128>]) -> Result<Vec<Option<ConversationEntry>>, Error> {
         let ids: Vec<ConversationEntryId> =
             rows.iter().map(|row| ConversationEntryId { status: StatusId(row.member), ..self.entry }).collect();

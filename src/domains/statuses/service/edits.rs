@@ -90,7 +90,7 @@ pub fn version_count(status: &Status) -> usize {
     edit_count(status) + 1
 }
 
-/// The id of the list that cursors of [`versions`] belong to.
+/// The scope of the cursors of [`versions`].
 pub const fn versions_scope(status: StatusId) -> CursorScope {
     CursorScope { kind: b'V', owner: status.0 }
 }

@@ -138,7 +138,7 @@ pub async fn likers(app: &App, loaders: &Loaders, status: &Status, args: &PageAr
     page::read_page(&LikerListing { app, loaders, id: status.id, is_own }, request).await
 }
 
-/// The id of the list that cursors of [`likers`] belong to.
+/// The scope of the cursors of [`likers`].
 pub const fn likers_scope(id: StatusId) -> CursorScope {
     CursorScope { kind: b'l', owner: id.0 }
 }

@@ -1,4 +1,4 @@
-//! Publishing the edits of a status: each when it is made, and those that may not have been published before the status leaves the public stream.
+//! Publishes the edits of a status: each edit when it is made, and the edits that may be unpublished just before the status leaves the public stream.
 
 use super::super::model::{MAX_EDITS, Status, StatusVersion};
 use super::super::names::{names_of, names_of_versions};
@@ -34,7 +34,7 @@ pub(super) async fn publish(
         last = Some(after);
     }
     let since = app.now().saturating_sub(app.config().events_age);
-    // The posting comes first, unless it is older than the log.
+    // Publishes the posting before the edits, unless it was published or is older than the log.
     events::publish_edited(app, status.author, status.id, last.filter(|_| status.id.time() >= since), edits).await
 }
 

@@ -64,14 +64,14 @@ async fn read(
 ) -> Result<Page<ProfileEntry>, Error> {
     // Members of an audience list can see statuses of a private account, but not what it reposts.
     let can_read = relations::can_read_profile(loaders, author).await?;
-    if !can_read && !is_in_audience(loaders, author).await? {
+    if !can_read && !is_on_a_list(loaders, author).await? {
         return Ok(Page::empty());
     }
     let choice = ProfileChoice { reposts: choice.reposts && can_read, ..choice };
     page::read_page(&ProfileListing { app, loaders, author, choice }, request).await
 }
 
-/// The id of the list that cursors of [`profile`] belong to; it differs for each choice, so that a cursor is valid for one choice only.
+/// The scope of the cursors of [`profile`]: one for each choice, so that a cursor is valid for one choice only.
 pub const fn profile_scope(author: UserId, choice: ProfileChoice) -> CursorScope {
     let kind = match (choice.replies, choice.reposts) {
         (true, false) => b'p',
@@ -106,7 +106,7 @@ const MAX_ROWS: usize = 1_000;
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn last_posted_at(loaders: &Loaders, author: UserId) -> Result<Option<Millis>, Error> {
-    if !relations::can_read_profile(loaders, author).await? && !is_in_audience(loaders, author).await? {
+    if !relations::can_read_profile(loaders, author).await? && !is_on_a_list(loaders, author).await? {
         return Ok(None);
     }
     let (mut window, mut dropped) = (Window { below: u64::MAX, above: 0, newest_first: true, limit: 1 }, 0);
@@ -174,7 +174,7 @@ fn merge(window: &Window, mut rows: Vec<Row>, others: Vec<Row>) -> Vec<Row> {
 }
 
 /// Whether the viewer is on a list of an author whose profile the viewer cannot read: the author may address statuses to its members. Two round trips.
-async fn is_in_audience(loaders: &Loaders, author: UserId) -> Result<bool, Error> {
+async fn is_on_a_list(loaders: &Loaders, author: UserId) -> Result<bool, Error> {
     let has_session = loaders.list_members.fetcher().viewer.is_some();
     if !has_session || relations::hides_content(loaders, author).await? {
         return Ok(false);

@@ -83,7 +83,7 @@ pub async fn quotes(app: &App, loaders: &Loaders, id: StatusId, args: &PageArgs)
     page::read_page(&QuoteListing { app, loaders, id }, request).await
 }
 
-/// The id of the list that cursors of [`quotes`] belong to.
+/// The scope of the cursors of [`quotes`].
 pub const fn quotes_scope(id: StatusId) -> CursorScope {
     CursorScope { kind: b'Q', owner: id.0 }
 }

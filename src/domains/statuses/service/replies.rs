@@ -146,7 +146,7 @@ pub(super) async fn add_to_conversation(app: &App, status: &Status) -> Outcome<O
         AddReplyResult::Added(replies) => {
             Ok(Some(ParentCount { parent: ConversationEntryId { root: reply.root, status: reply.parent }, replies }))
         }
-        // A status that was deleted is not written again either.
+        // The reply itself was deleted since an earlier request with the same key: `store::create` then does not write it.
         AddReplyResult::Deleted => Ok(None),
         AddReplyResult::NoParent => Err(no_parent().into()),
         AddReplyResult::LimitReached => Err(conversation_is_full().into()),
@@ -368,11 +368,6 @@ pub async fn reply_of(app: &App, id: StatusId) -> Result<Option<(UserId, ReplyRe
 }
 
 /// Whether a reply is shown in a home or a list: it is by the viewer, or replies to the viewer, its own author, or a source of the feed.
-pub fn replies_to_a_source(
-    viewer: UserId,
-    author: UserId,
-    parent_author: Option<UserId>,
-    is_parent_author_a_source: bool,
-) -> bool {
+pub fn is_reply_shown(viewer: UserId, author: UserId, parent_author: Option<UserId>, is_parent_author_a_source: bool) -> bool {
     viewer == author || parent_author.is_some_and(|it| it == viewer || it == author || is_parent_author_a_source)
 }

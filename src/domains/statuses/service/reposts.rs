@@ -85,7 +85,7 @@ pub async fn reposters(app: &App, loaders: &Loaders, seen: &ViewedStatus, args: 
     page::read_page(&ReposterListing { app, loaders, status: &seen.status }, request).await
 }
 
-/// The id of the list that cursors of [`reposters`] belong to.
+/// The scope of the cursors of [`reposters`].
 pub const fn reposters_scope(id: StatusId) -> CursorScope {
     CursorScope { kind: b'R', owner: id.0 }
 }

@@ -65,7 +65,7 @@ pub(super) fn of_edit(status: &Status, is_private: bool, before: FilterTerms, af
 }
 
 /// The terms of a deletion: a status that was not public is not in the public stream, and its deletion is delivered to those who could see the status.
-/// `names` are those of all versions of its text: the last edits may not have been published, and are not published any more. `times` are when the first and
+/// `names` are those of all versions of its text: some edits may be unpublished, and no edit is published after the deletion. `times` are when the first and
 /// the last version were written.
 pub(super) async fn of_deletion(
     app: &App,
@@ -82,7 +82,7 @@ pub(super) async fn of_deletion(
 }
 
 /// The terms of a change of the audience, which is delivered to those who could see the status with the audience `before`. `names` are as those of
-/// [`of_deletion`]. The event of a status that was deleted since has an empty text: only feeds, and filters of its author or of samples, match it.
+/// [`of_deletion`]. The event of a status that was deleted since has an empty text: only feeds, and filters by author or by sample, match it.
 pub(super) async fn of_narrowing(
     app: &App,
     (author, id): (UserId, StatusId),

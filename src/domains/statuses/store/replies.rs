@@ -78,7 +78,7 @@ pub(in super::super) async fn add_deleted_with_replies(
     db.call(call.arg(encode_entry(entry)).arg(entry.status.0).arg(MAX_DELETED_WITH_REPLIES)).await
 }
 
-/// Up to `limit` recorded entries of an account. One command.
+/// Up to `limit` recorded entries of deleted statuses of an account, the oldest statuses first. One command.
 pub(in super::super) async fn deleted_with_replies(
     db: &Db,
     author: UserId,

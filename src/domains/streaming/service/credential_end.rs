@@ -44,7 +44,7 @@ async fn wait_for_session_end(app: &App, viewer: &Viewer, term_hasher: TermHashe
 
 async fn wait_for_jwt_end(app: &App, viewer: &Viewer, token: &VerifiedToken, term_hasher: TermHasher) {
     let hub = app.extension::<Hub>();
-    let revocations = identities::revocation_channel(token.token_id.as_deref(), token.session_id.as_deref());
+    let revocations = identities::revocation_channel_ids(token.token_id.as_deref(), token.session_id.as_deref());
     let ids = std::iter::once(viewer.user.0).chain(revocations);
     let mut watches: Vec<ChannelWatch> = ids.map(|id| hub.watch(app, term_hasher, id)).collect();
     while !has_ended(&identities::jwt::is_valid(app, viewer.user, token).await) {

@@ -72,7 +72,7 @@ pub async fn followed(app: &App, user: UserId, args: &PageArgs) -> Result<Page<T
     page::read_page(&FollowedTagListing(tags), request).await
 }
 
-/// The id of the list that cursors of [`followed`] belong to.
+/// The scope of the cursors of [`followed`].
 pub const fn followed_scope(user: UserId) -> CursorScope {
     CursorScope { kind: b'g', owner: user.0 }
 }

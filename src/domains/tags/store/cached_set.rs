@@ -37,7 +37,7 @@ impl EstimatedSize for TagsOfSet {
     }
 }
 
-/// Reads the tags of a set beside other commands.
+/// Prepares a read of the tags of a set from the cache, or in a pipeline with other commands.
 pub fn read_beside(db: &Db, set: &TagSet) -> SpeculativeRead<TagsOfSet> {
     // No set has more tags than an account may follow.
     let read: CachedRead<TagsOfSet> = (|key| names_command(key, MAX_FOLLOWED_TAGS), TagsOfSet::decode);

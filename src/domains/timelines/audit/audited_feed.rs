@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 /// A feed that is being checked.
 pub(super) struct AuditedFeed {
     pub(super) feed: Feed,
-    /// The authors whose statuses it shows, each with its edge; a home's owner with edge 1.
+    /// The authors whose statuses it shows, each with the id of the follow or membership; a home's owner with 1, an id that is never young.
     pub(super) authors: Vec<(UserId, u64)>,
     /// The sources whose statuses it merges.
     pub(super) marked: HashSet<UserId>,

@@ -88,7 +88,8 @@ async fn read(reader: &AuditReader, feeds: &[Feed]) -> Result<Vec<AuditedFeed>, 
     Ok(audited)
 }
 
-/// Checks that an author whose statuses are not pushed is marked in all followers' feeds.
+/// Checks that an author whose statuses are not pushed is marked in every home and list timeline that has the author as a source, except the author's
+/// own home.
 async fn check_marks(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Findings) -> Result<(), Error> {
     let unmarked = |it: &AuditedFeed| -> Vec<UserId> {
         let of_others = it.authors.iter().filter(|(author, follow)| Feed::Home(*author) != it.feed && !reader.is_young(*follow));
@@ -150,7 +151,8 @@ async fn find_present(reader: &AuditReader, feeds: &mut [AuditedFeed]) -> Result
     Ok(())
 }
 
-/// Reports missing statuses that exist. A new follow is still adding statuses; a deletion removes a status from the profile last.
+/// Reports missing statuses. Statuses of a new source are skipped, since they may still be added. So are deleted statuses: a deletion removes a status
+/// from the profile last, so it may still be expected.
 async fn report(reader: &AuditReader, feeds: &[AuditedFeed], found: &mut Findings) -> Result<(), Error> {
     let mut missing = Vec::new();
     for it in feeds {

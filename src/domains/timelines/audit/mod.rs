@@ -26,7 +26,8 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Checks homes, list timelines and the keys beside them; also their sizes if the `window` is given.
+/// Checks homes and list timelines with their states, marks and segments; the number of entries only if the `window` is given. Whether a feed is complete
+/// is checked for each account and list among `entries`.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].

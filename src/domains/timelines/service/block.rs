@@ -86,7 +86,7 @@ async fn end_relations_between(app: &App, a: UserId, b: UserId) -> Result<(), Er
     Ok(())
 }
 
-/// The feeds of an account that have another one as a source, or still have its statuses. Two round trips.
+/// The feeds of `owner` that have the account `source` as a source, may still have its statuses, or have a pending follow request for it. Two round trips.
 async fn feeds_with(app: &App, owner: UserId, source: UserId) -> Result<Vec<Feed>, Error> {
     let in_lists = async {
         let ids = lists::some_lists(app, owner, MAX_LISTS).await?;

@@ -6,7 +6,8 @@
 //!
 //! A switch to merging marks the author in the homes of all followers, while statuses are still pushed; pushing ends with the last mark. A switch to pushing
 //! first pushes new statuses again; then it adds to each home the statuses that it lacks, and removes the mark. So at every moment a status is
-//! among a home's entries, or its author is marked there, or both; then it is shown once. The home of a new follower is marked or filled as by the pass.
+//! among a home's entries, or its author is marked there, or both; then it is shown once. A new follow does the same for the follower's home: it marks the
+//! author if the author's statuses are merged or a switch to merging is in progress, and otherwise adds the statuses.
 
 use super::super::store::{self, MAX_STATUSES_PER_SCRIPT};
 use super::FOLLOWERS_PER_PASS;

@@ -94,8 +94,8 @@ async fn end(app: &App, viewer: UserId, other: UserId, lists: &[FriendList]) -> 
 pub async fn settle_friendship(app: &App, a: UserId, b: UserId) -> Result<SettledFriendship, Error> {
     let settled = friends::settle(app, a, b).await?;
     if friends::are_friends(app, a, b).await? {
-        // Friends need no permission to follow. An account with 10,000 follows gets no follow with the friendship: nothing else would end its
-        // request.
+        // Friends need no permission to follow. An account with 10,000 follows gets no follow with the friendship, which would end its follow request:
+        // the request is withdrawn here.
         try_join!(graph::withdraw(app, a, b), graph::withdraw(app, b, a))?;
     }
     try_join!(follow::settle(app, Feed::Home(a), b), follow::settle(app, Feed::Home(b), a))?;

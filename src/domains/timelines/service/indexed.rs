@@ -23,7 +23,7 @@ pub enum IndexTimeline {
 }
 
 impl IndexTimeline {
-    /// The id under which cursors are signed.
+    /// The scope of the cursors.
     pub fn cursor_scope(&self) -> CursorScope {
         match self {
             Self::Tag(tag) => CursorScope { kind: b'#', owner: tag.number() },

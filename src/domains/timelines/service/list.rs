@@ -1,4 +1,4 @@
-//! List timelines, and what changes of lists do to them.
+//! List timelines, and the changes of lists, which also change their timelines.
 
 use super::super::store;
 use super::follow;

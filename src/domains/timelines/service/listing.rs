@@ -116,7 +116,7 @@ impl<'a> FeedListing<'a> {
             rows.iter().filter_map(|row| Some((row.position, row.reposter?, row.status))).collect();
         let accounts = reposts.iter().map(|(_, reposter, _)| *reposter);
         let (found, _) = futures_util::try_join!(
-            statuses::keep_delivered_beside(self.loaders, found, accounts),
+            statuses::keep_delivered_and_load_accounts(self.loaders, found, accounts),
             self.loaders.feeds.load_many(repost_rules::lookups(self.feed, rows))
         )?;
         let are_shown = repost_rules::are_shown(self.loaders, self.feed, &reposts).await?;
@@ -201,7 +201,7 @@ impl<'a> FeedListing<'a> {
         }
         let reposts = [(row.position, reposter, row.status)];
         let found = statuses::load_delivered(self.loaders, [row.status]).await?.pop().flatten();
-        let is_shown = repost_rules::were_shown(self.loaders, self.feed, &reposts).await?.pop() == Some(true);
+        let is_shown = repost_rules::would_be_shown(self.loaders, self.feed, &reposts).await?.pop() == Some(true);
         let repost = found.filter(|_| is_shown).map(|seen| (reposter, seen));
         Ok(statuses::keep_visible_reposts(self.loaders, vec![repost]).await?.pop().flatten().is_some())
     }

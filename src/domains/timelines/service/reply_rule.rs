@@ -8,7 +8,7 @@ use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::request::Loaders;
 use crate::domains::statuses::ViewedStatus;
-use crate::domains::statuses::service::replies_to_a_source;
+use crate::domains::statuses::service::is_reply_shown;
 use crate::platform::journal::Feed;
 
 /// Replaces by `None` the statuses that a feed of the viewer does not show by this rule. One round trip; none if no status replies to another account, or, in
@@ -22,7 +22,7 @@ pub(super) async fn keep_permitted_replies(
     let Some(viewer) = loaders.statuses.fetcher().viewer else { return Ok(found) };
     let is_permitted = |seen: &ViewedStatus, is_source| {
         let status = &seen.status;
-        status.reply.is_none_or(|reply| replies_to_a_source(viewer, status.author, reply.parent_author, is_source))
+        status.reply.is_none_or(|reply| is_reply_shown(viewer, status.author, reply.parent_author, is_source))
     };
     let others = accounts(viewer, has_tags, found.iter().flatten());
     let are_sources = are_sources(loaders, feed, &others).await?;
@@ -51,7 +51,7 @@ pub(super) fn lookups<'a>(
 /// The accounts that must be looked up among the sources, since the result of the rule depends on them. Sorted.
 fn accounts<'a>(viewer: UserId, has_tags: bool, found: impl Iterator<Item = &'a ViewedStatus> + Clone) -> Vec<UserId> {
     let replies = found.filter_map(|seen| Some((seen.status.author, seen.status.reply?.parent_author)));
-    let others = replies.clone().filter(|(author, parent)| !replies_to_a_source(viewer, *author, *parent, false));
+    let others = replies.clone().filter(|(author, parent)| !is_reply_shown(viewer, *author, *parent, false));
     let mut all: Vec<UserId> = others.filter_map(|(_, parent)| parent).collect();
     // In a feed without tags, every author of an entry is a source.
     all.extend(replies.map(|(author, _)| author).filter(|_| has_tags));

@@ -30,7 +30,7 @@ const fn can_show(facts: RepostFacts) -> bool {
 /// accounts in one round trip; one more for a viewer with relations, and for private accounts.
 pub(super) async fn are_shown(loaders: &Loaders, feed: Feed, reposts: &[(u64, UserId, StatusId)]) -> Result<Vec<bool>, Error> {
     let part = |(_, reposter, status): &(u64, UserId, StatusId)| FeedPart::Lookup(feed, FeedLookup::RepostId(*reposter, *status));
-    let (ids, are_shown) = try_join!(loaders.feeds.load_many(reposts.iter().map(part)), were_shown(loaders, feed, reposts))?;
+    let (ids, are_shown) = try_join!(loaders.feeds.load_many(reposts.iter().map(part)), would_be_shown(loaders, feed, reposts))?;
     let exists = |((id, ..), current): (&(u64, UserId, StatusId), LoadedPart)| current.lookup == Some(*id);
     Ok(reposts.iter().zip(ids).map(exists).zip(are_shown).map(|(exists, is_shown)| exists && is_shown).collect())
 }
@@ -43,8 +43,12 @@ pub(super) fn lookups(feed: Feed, rows: &[FeedRow]) -> Vec<FeedPart> {
     rows.iter().filter_map(|row| Some((row.reposter?, row.status))).flat_map(of_row).collect()
 }
 
-/// As [`are_shown`] for reposts that may have been undone.
-pub(super) async fn were_shown(loaders: &Loaders, feed: Feed, reposts: &[(u64, UserId, StatusId)]) -> Result<Vec<bool>, Error> {
+/// As [`are_shown`], without the check that the reposts exist: for reposts that were undone.
+pub(super) async fn would_be_shown(
+    loaders: &Loaders,
+    feed: Feed,
+    reposts: &[(u64, UserId, StatusId)],
+) -> Result<Vec<bool>, Error> {
     let mut accounts: Vec<UserId> = reposts.iter().map(|(_, reposter, _)| *reposter).collect();
     accounts.sort_unstable();
     accounts.dedup();

@@ -1,8 +1,8 @@
 //! Records which statuses a request shows of each feed.
 //!
 //! The statuses that a response shows are not sent again after its sync cursor. Which statuses these are is known when all pages of the response are
-//! complete: a page reads more rows if the rules hide some of them. So each page is registered when it begins, which all fields of a timeline do before any
-//! of them is resolved, and the sync cursor waits for the registered pages.
+//! complete: a page reads more rows if the rules hide some of them. So each page is registered when its field starts, and the sync cursor waits for the
+//! registered pages. All fields of a timeline start before any of them is resolved.
 
 use crate::base::ids::StatusId;
 use crate::platform::journal::Feed;
@@ -27,6 +27,7 @@ impl<K> Default for ShownPages<K> {
 struct FeedPages<K> {
     feed: K,
     unfinished: usize,
+    /// The ids of the shown entries: of a status, its id; of a repost, the id of the repost.
     statuses: Vec<StatusId>,
 }
 
@@ -42,7 +43,7 @@ impl<K: Copy + PartialEq> ShownPages<K> {
         self.feeds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Announces a page.
+    /// Registers a page.
     pub(in crate::domains::timelines) fn begin(&self, feed: K) -> UnfinishedPage<'_, K> {
         let mut feeds = self.feeds();
         match feeds.iter_mut().find(|it| it.feed == feed) {
@@ -52,7 +53,7 @@ impl<K: Copy + PartialEq> ShownPages<K> {
         UnfinishedPage { pages: self, feed, statuses: Vec::new() }
     }
 
-    /// Waits for all announced pages of a feed. Returns the statuses that they show.
+    /// Waits for all registered pages of a feed. Returns the ids of the entries that they show: of statuses, and of reposts.
     pub(super) async fn wait_until_finished(&self, feed: K) -> Vec<StatusId> {
         loop {
             let mut page_finished = pin!(self.page_finished.notified());
@@ -68,7 +69,7 @@ impl<K: Copy + PartialEq> ShownPages<K> {
 }
 
 impl<K: Copy + PartialEq> UnfinishedPage<'_, K> {
-    /// Finishes the page with the statuses that it shows.
+    /// Finishes the page with the ids of the entries that it shows.
     pub(in crate::domains::timelines) fn show(mut self, statuses: impl Iterator<Item = StatusId>) {
         self.statuses = statuses.collect();
     }

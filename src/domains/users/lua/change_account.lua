@@ -4,7 +4,8 @@
 -- ARGV 1 the history that was read, '' for none  2 the new history, '' leaves the login  3 the new login
 --   4 change of the addresses: keep | request | confirm | remove | remove-pending  5 the version of the address before  6 and after
 --   7 the confirmation  8 the confirmed address  9 id of the notice, 0 for none  10 time to live of notices, ms  11 time to live of a pending address, ms
---   12 number of fields and values of the pending address  13 number of fields of the account to remove  14… these three lists, the last one: field, value, …
+--   12 number of fields and values of the pending address  13 number of fields of the account to remove  14… the fields and values of the pending
+--   address; the fields of the account to remove; the fields and values of the account to set
 -- Returns 1 | 0 no such account | 2 the history is another one | 3 the version of the address is another one
 local change = ARGV[4]
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end

@@ -7,7 +7,7 @@ if tonumber(redis.call('GET', KEYS[2]) or 0) > tonumber(now) then return '0' end
 local holder = redis.call('HGET', KEYS[1], login)
 local periods = read_periods(login)
 local last = periods[#periods]
--- While a time is open, or the login is reserved, its account has the login even if the claim is lost.
+-- While the last period is open, or the login is reserved for its account, that account has the login even if the claim is lost.
 if not holder and last and (last.to == '0' or tonumber(last.to) > tonumber(now)) then holder = last.id end
 if holder and holder ~= id and holder ~= abandoned then return holder end
 if last and last.id == id and tonumber(last.version) > version then return '-1' end

@@ -11,7 +11,7 @@ if is_own and last.to == '0' then
   from = last.from
   table.remove(periods)
 end
--- The account has taken the login back while it was reserved: the two times are joined.
+-- The account has taken the login back while it was reserved: the two periods are joined.
 local before = periods[#periods]
 if before and before.id == ARGV[2] and tonumber(before.to) >= tonumber(from) then
   from = before.from

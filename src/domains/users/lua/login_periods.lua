@@ -1,5 +1,5 @@
--- login_periods.lua - reads and writes the times in which accounts had a login, the field LOGIN@: id:from:to:version, the oldest first, 32 at most.
--- `to` is 0 while the account has the login; `version` is that of the account's change that began or ended the time.
+-- login_periods.lua - reads and writes the periods in which accounts had a login, the field LOGIN@: id:from:to:version, the oldest first, 32 at most.
+-- `to` is 0 while the account has the login; `version` is that of the account's change that began or ended the period.
 -- KEYS 1 users:{shard}
 -- ARGV of the script that follows
 -- Returns nothing: it begins other scripts

@@ -13,7 +13,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 pub(in super::super) const PENDING_EMAIL_TTL: Millis = DAY;
 /// The validity of a link that resets a password.
 pub(in super::super) const RESET_TTL: Millis = 30 * MINUTE;
-/// The time for which the address of a message about a change of an account is kept. Messages are tried for a day.
+/// The time for which the address of a message about a change of an account is kept. The delivery of a message is retried for a day.
 pub const NOTICE_TTL: Millis = 2 * DAY;
 
 /// The confirmed address of an account.
@@ -33,7 +33,7 @@ pub(in super::super) struct PendingEmail {
     pub(in super::super) address: EmailAddress,
     /// Until when it is pending.
     pub(in super::super) until: Millis,
-    /// The message with its link.
+    /// The id of the message with its link.
     pub(in super::super) message: u64,
     /// The id of the address's last confirmation by any account, when the pending address was set.
     pub(in super::super) last_confirmation: Option<u64>,

@@ -169,8 +169,9 @@ impl LoginHolders {
         self.claimed_by.or_else(|| self.periods.last().filter(|last| last.to.is_none_or(|to| to > now))?.account)
     }
 
-    /// The account that a text mentions by this login: the one that had it, or had it reserved, when the text was written. A login is free only 30 days
-    /// after its last account, so the next account takes it at least 30 days after the text was written; clocks differ by much less.
+    /// The account that a text mentions by this login: the one that had it, or had it reserved, when the text was written. A period that began less than 30
+    /// days after the text was written counts too, since the clocks of servers differ. It cannot be a later account's: a login can be claimed only 30 days
+    /// after its last account has given it up.
     pub fn at(&self, written_at: Millis) -> Option<UserId> {
         let began = |since: Millis| since < written_at + LOGIN_RESERVATION_TTL;
         let period = self.periods.iter().find(|period| began(period.from) && period.to.is_none_or(|to| written_at < to));

@@ -62,12 +62,12 @@ impl AccountInput {
         let mut errors = Vec::new();
         errors.extend(self.login.as_deref().and_then(|login| check_login(login).err()));
         let profile = ProfileChange { name: self.name, avatar_url: self.avatar_url, ..ProfileChange::default() };
-        let profile = profile.check(now).unwrap_or_else(|rows| {
-            errors.extend(rows);
+        let profile = profile.check(now).unwrap_or_else(|profile_errors| {
+            errors.extend(profile_errors);
             ProfileChange::default()
         });
-        let email = email_change(self.email, self.is_email_confirmed).unwrap_or_else(|row| {
-            errors.push(row);
+        let email = email_change(self.email, self.is_email_confirmed).unwrap_or_else(|error| {
+            errors.push(error);
             EmailChange::Keep
         });
         if errors.is_empty() { Ok(AccountChange { login: self.login, profile, email }) } else { Err(errors) }
@@ -143,8 +143,9 @@ mod tests {
             is_email_confirmed: true,
             avatar_url: Change::Set("http://example.org".into()),
         };
-        let rows = input.check(0).expect_err("errors");
-        assert_eq!(rows.iter().map(|row| row.path.clone()).collect::<Vec<_>>(), [["login"], ["name"], ["avatarUrl"], ["email"]]);
+        let errors = input.check(0).expect_err("errors");
+        let paths: Vec<_> = errors.iter().map(|error| error.path.clone()).collect();
+        assert_eq!(paths, [["login"], ["name"], ["avatarUrl"], ["email"]]);
         let input = AccountInput { email: Change::Clear, is_email_confirmed: true, ..AccountInput::default() };
         assert_eq!(input.check(0).expect_err("errors")[0].path, ["isEmailConfirmed"]);
     }

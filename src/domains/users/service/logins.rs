@@ -37,9 +37,9 @@ pub(super) async fn claim_new(app: &App, login: &str, id: UserId) -> Outcome<()>
     if result == LoginClaimResult::Claimed { Ok(()) } else { Err(login_taken().into()) }
 }
 
-/// Returns a claim to the account from which it was taken over, if this account was created since it was read. The process that creates the account
-/// reads the claim afterwards: either that read or this one sees the other process. Returns whether the claim was returned. A read, and the cost of
-/// [`claim_login`] if the account exists.
+/// Returns a claim to the account from which it was taken over, if that account was created after the caller found that it did not exist. The process that
+/// creates an account reads the claim after it has written the account. So either that process sees that the claim was taken over, or this function sees the
+/// account. Returns whether the claim was returned. A read, and the cost of [`claim_login`] if the account exists.
 async fn return_claim(app: &App, login: &str, before: UserId) -> Result<bool, Error> {
     let account = store::get(app.db(), before).await?;
     Ok(account.is_some_and(|account| account.login.eq_ignore_ascii_case(login)) && claim_login(app, before).await?)
@@ -215,8 +215,9 @@ pub async fn settle_login_change(app: &App, id: UserId, (login, former): (&str, 
     Err(Error::Overloaded)
 }
 
-/// Removes the former logins beyond those that an account keeps from its history, each after its release: a deletion releases only those that the history
-/// has. A login that the account claims again stays, and so do all if the history has changed since it was read: the next change removes them.
+/// Removes from the history of an account the oldest former logins beyond the number that it keeps. Each is released before that, since a deletion of the
+/// account releases only the logins in its history. Stops at a login that the account claims again, and if the history has changed since it was read: the
+/// next change of the login continues.
 async fn release_oldest(app: &App, user: &User) -> Result<(), Error> {
     let mut history = user.logins.clone();
     while let Some((oldest, rest)) = history.without_excess() {
@@ -263,17 +264,17 @@ pub async fn withdraw_claim(app: &App, id: UserId, login: &str) -> Result<(), Er
     let Some(user) = store::get(app.db(), id).await?.filter(|user| !user.login.eq_ignore_ascii_case(login)) else {
         return Ok(());
     };
-    // The end of the claim is missing.
+    // If the change was made, the claim of the former login was not ended.
     match user.logins.former().iter().rev().find(|former| former.login == login) {
         Some(former) => end(app, id, former).await,
         None => Ok(()),
     }
 }
 
-/// Deletes an account: the commit. From here on it is hidden, cannot log in, and no step adds anything to it, since each checks that it exists. Its
-/// login, and those of `history` that are reserved for it, are reserved for 30 days before that: a claim without an account would count as abandoned.
-/// `false` if the account was not deleted, because its history is not `history`. An account without a record matches any history: its password is
-/// deleted. A write for each login, and a script.
+/// Deletes an account: the commit. From here on it is hidden, cannot log in, and no step adds anything to it, since each checks that it exists. Before the
+/// commit, its login and the logins of `history` that are reserved for it are reserved for 30 days from now on: without that, a claim whose account is deleted
+/// would count as abandoned. `false` if the account was not deleted, because its history is not `history`. An account without a record matches any history: its
+/// password is deleted. A write for each login, and a script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

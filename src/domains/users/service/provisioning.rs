@@ -140,7 +140,7 @@ async fn claim_address(
             EmailClaimResult::Claimed => return Ok(Some(ClaimedAddress { lease, address, confirmation })),
             EmailClaimResult::TakenBy(holder) => emails::settle_abandoned(app, holder, &address).await?,
             // Since the address was read, another account has confirmed and released it.
-            EmailClaimResult::Ended => true,
+            EmailClaimResult::ConfirmedSince => true,
             EmailClaimResult::Superseded => {
                 lease.ack(app);
                 return Ok(None);

@@ -153,8 +153,8 @@ pub(in super::super) async fn can_reset(db: &Db, id: UserId, digest: &str, now: 
 pub(in super::super) enum EmailClaimResult {
     Claimed,
     TakenBy(UserId),
-    /// An account has confirmed the address since it became pending.
-    Ended,
+    /// Nobody holds the address, but its last confirmation is not the one that the caller knows.
+    ConfirmedSince,
     /// The account has made a later change.
     Superseded,
 }
@@ -172,7 +172,7 @@ pub(in super::super) async fn claim(
     let call = Call::new(&CLAIM_EMAIL, [keys::email_holder(address)]).arg(id.0).arg(version);
     let call = call.arg(last_confirmation).arg(confirmation).arg(now);
     Ok(match db.call::<i64>(call).await? {
-        0 => EmailClaimResult::Ended,
+        0 => EmailClaimResult::ConfirmedSince,
         ..0 => EmailClaimResult::Superseded,
         holder if holder.unsigned_abs() == id.0 => EmailClaimResult::Claimed,
         holder => EmailClaimResult::TakenBy(UserId(holder.unsigned_abs())),

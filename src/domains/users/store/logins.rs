@@ -133,13 +133,13 @@ pub(in super::super) async fn unreserve(db: &Db, login: &str) -> Result<(), Erro
     db.write_many(vec![cmd("UNLINK").arg(keys::login_reservation(&login.to_ascii_lowercase())).take()]).await.map(drop)
 }
 
-/// Releases the claim of a deleted account, and removes its id from the times in which it had the login; also the times, if only deleted accounts have had it
-/// and no later text can mention them. One script.
+/// Releases the claim of a deleted account, and removes its id from the periods in which it had the login. Removes the periods as well, if only
+/// deleted accounts have had the login and no text can still mention them. One script.
 pub(in super::super) async fn release(db: &Db, login: &str, id: UserId, now: Millis) -> Result<(), Error> {
     db.call::<u64>(release_call(&login.to_ascii_lowercase(), id, now)).await.map(drop)
 }
 
-/// Removes the id of an account from the times in which it had a login that its history is about to drop, as [`release`] does. `false` if nothing changes,
+/// Removes the id of an account from the periods in which it had a login that its history is about to drop, as [`release`] does. `false` if nothing changes,
 /// because the account claims the login, or has had it again since. One script; repeating it changes nothing.
 pub(in super::super) async fn release_former(db: &Db, former: &FormerLogin, id: UserId, now: Millis) -> Result<bool, Error> {
     Ok(db.call::<i64>(release_call(&former.login, id, now).arg(former.version)).await? >= 0)

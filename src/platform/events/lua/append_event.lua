@@ -1,4 +1,4 @@
--- append_event.lua - appends once that a status was posted, narrowed, edited, deleted or reposted, trims the log, and publishes the event.
+-- append_event.lua - appends the event that a status was posted, narrowed, edited, deleted or reposted, once; trims the log, and publishes the event.
 -- KEYS 1 stream:{n}, also the channel  2 told:{n}
 -- ARGV 1 now, ms  2 kind: p | d | f a deletion with the terms of the posting or of the last edit, if they are still stored | x the same, ignored
 --        otherwise | n a narrowed audience, once for each change | e an edit, once for each change, ignored after the deletion
@@ -35,7 +35,7 @@ else
   redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', terms)
 end
 redis.call('HSET', KEYS[2], own_field, id, 'last', id)
--- An edit may be published after a later one, whose terms are those of the present text: a deletion has these.
+-- An edit may be appended after a newer one. The field keeps the newest edit: a deletion is published with the terms of that edit.
 local later = kind == 'e' and known[6] and redis.call('XRANGE', KEYS[1], known[6], known[6])[1]
 if not later or tonumber(later[2][8]) < tonumber(ARGV[8]) then redis.call('HSET', KEYS[2], field, id) end
 trim(ARGV[5], ARGV[6])

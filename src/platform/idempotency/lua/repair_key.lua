@@ -1,4 +1,4 @@
--- repair_key.lua - makes both keys of an owner agree about one digest, and deletes the digest if its value cannot be parsed.
+-- repair_key.lua - makes both Redis keys of an owner agree about one digest, and deletes the digest if its value cannot be parsed.
 -- KEYS 1 idempotency:{owner}  2 idempotent:{owner}
 -- ARGV 1 digest  2 now, ms  3 time to live, ms
 -- Returns 1 valid | 0 deleted

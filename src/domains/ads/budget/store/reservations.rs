@@ -61,7 +61,8 @@ pub(in crate::domains::ads) struct ReservationRequest {
 /// The origin of impressions of a campaign in a share, with its limits: an address, or the account whose server requests the ads.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::domains::ads) struct TrafficOrigin {
-    pub(in crate::domains::ads) visitor: Visitor,
+    /// The keyed hash of an IP network, or of the account whose server requests the ads.
+    pub(in crate::domains::ads) hash: Visitor,
     /// The plausible number of impressions in an hour.
     pub(in crate::domains::ads) max_impressions: u64,
     /// The maximum number of CPC impressions with a hold: one origin cannot reserve the whole budget of a campaign.
@@ -185,7 +186,7 @@ fn call(now: Millis, request: &ReservationRequest) -> Call {
     let span = now / RECORD_WINDOW;
     let spans = [span, span.saturating_sub(1), span + 1];
     keys.extend(request.nonce.iter().flat_map(|_| spans).map(|span| keys::recorded_nonces(share, span)));
-    keys.extend(request.origin.map(|origin| keys::address_impressions(share, origin.visitor)));
+    keys.extend(request.origin.map(|origin| keys::origin_impressions(share, origin.hash)));
     let skip: String = request.skip.iter().map(|ad| format!(".{ad}.")).collect();
     let text = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     Call::with_keys(&RESERVE_IMPRESSION, keys)

@@ -149,10 +149,10 @@ impl NewAd {
     }
 
     fn creative(&self) -> Result<Creative, Vec<UserError>> {
-        if self.slot == Slot::InFeed { self.promoted() } else { self.written() }
+        if self.slot == Slot::InFeed { self.status_creative() } else { self.snippet_creative() }
     }
 
-    fn promoted(&self) -> Result<Creative, Vec<UserError>> {
+    fn status_creative(&self) -> Result<Creative, Vec<UserError>> {
         let with_status = "An ad in the slot `IN_FEED` shows a status: omit this field.";
         let mut errors: Vec<UserError> = Vec::new();
         errors.extend(self.snippet.as_ref().map(|_| invalid(with_status, &["snippet"])));
@@ -167,7 +167,7 @@ impl NewAd {
         }
     }
 
-    fn written(&self) -> Result<Creative, Vec<UserError>> {
+    fn snippet_creative(&self) -> Result<Creative, Vec<UserError>> {
         let text = match &self.snippet {
             None => Err(invalid("An ad needs `snippet`, unless its slot is `IN_FEED`.", &["snippet"])),
             Some(text) => SNIPPET.check(text).map_err(|message| invalid(message, &["snippet"])),

@@ -114,7 +114,7 @@ pub(in crate::domains::ads) async fn load(db: &Db, ids: &[CampaignId]) -> Result
 /// A definition, and the balances of its shares.
 pub(in crate::domains::ads) type CampaignWithBalances = (Campaign, Vec<ShareBalance>);
 
-/// Loads the definitions and balances of campaigns, each with its number of shares, which never changes. One pipeline.
+/// Loads the definitions and balances of campaigns whose numbers of shares are known. These numbers never change. One pipeline.
 pub(in crate::domains::ads) async fn load_known(
     db: &Db,
     campaigns: &[(CampaignId, u64)],
@@ -151,20 +151,20 @@ fn range(key: String, most: usize) -> redis::Cmd {
     cmd("ZRANGE").arg(key).arg(0).arg(most - 1).take()
 }
 
-/// A campaign with all data on its hash tag.
+/// A campaign with its keywords, the ids of its ads and the record of its listings.
 #[derive(Clone, Debug)]
 pub(in crate::domains::ads) struct CampaignSnapshot {
     /// The definition.
     pub campaign: Campaign,
     /// The keywords in their displayed form.
     pub keywords: Vec<String>,
-    /// The ads.
+    /// The ids of the ads.
     pub ads: Vec<AdId>,
     /// The tags of listings that may contain the campaign, each with the time of its last write; the oldest first.
     pub recorded_listings: Vec<(String, Millis)>,
 }
 
-/// Reads all data on a campaign's hash tag; `None` if the campaign does not exist. One pipeline.
+/// Reads a campaign with its keywords, the ids of its ads and the record of its listings; `None` if the campaign does not exist. One pipeline.
 pub(in crate::domains::ads) async fn read(db: &Db, id: CampaignId) -> Result<Option<CampaignSnapshot>, Error> {
     let commands = vec![
         cmd("HGETALL").arg(keys::campaign(id)).take(),

@@ -12,7 +12,7 @@ use crate::domains::ads::targeting::service::reevaluate::reevaluate;
 use crate::domains::ads::targeting::store::offers;
 use std::sync::Arc;
 
-/// Maximum number of additional ads that one page tries. If a campaign cannot pay for an ad, its dearer ads are dropped too, so most pages
+/// Maximum number of additional ads that one page tries. If a campaign cannot pay for an ad, its more expensive ads are dropped too, so most pages
 /// try far fewer.
 const MAX_ADDITIONAL_ADS: usize = 4 * MAX_ADS_PER_REQUEST;
 

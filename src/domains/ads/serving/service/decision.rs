@@ -17,7 +17,7 @@ use crate::domains::ads::targeting::service::frequency_caps::CapHints;
 use crate::domains::ads::targeting::service::reevaluate::reevaluate;
 use crate::domains::ads::tracking::service::signing;
 use crate::domains::ads::tracking::service::traffic::ImpressionLimits;
-use crate::domains::ads::tracking::token::{Purpose, Ring, Token};
+use crate::domains::ads::tracking::token::{KeyRing, Purpose, Token};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -162,7 +162,7 @@ impl Decision<'_> {
     }
 
     /// Returns the impressions with signed tokens: the first ad of each campaign before additional ads, each group with the highest eCPM first.
-    pub(in crate::domains::ads) async fn present(mut self, ring: &Ring) -> Result<Vec<Impression>, Error> {
+    pub(in crate::domains::ads) async fn present(mut self, ring: &KeyRing) -> Result<Vec<Impression>, Error> {
         let id = |shown: &ServedImpression| AdId { campaign: shown.share.campaign, number: shown.served.ad };
         let ads = ad_cache::load(self.app, &self.found.iter().map(id).collect::<Vec<_>>()).await?;
         // Whether an impression is the first one of its campaign.

@@ -11,7 +11,7 @@ use crate::domains::ads::serving::service::auction::price_of;
 use crate::domains::ads::serving::service::choose::{PromotionRequest, choose};
 use crate::domains::ads::targeting::service::eligibility::Bid;
 use crate::domains::ads::tracking::service::signing;
-use crate::domains::ads::tracking::token::{Purpose, Ring, Token};
+use crate::domains::ads::tracking::token::{KeyRing, Purpose, Token};
 use crate::domains::statuses::ViewedStatus;
 use siphasher::sip::SipHasher24;
 use std::collections::HashSet;
@@ -70,7 +70,7 @@ pub async fn promote(
 async fn token(
     request: &PromotionRequest<'_>,
     secret: [u8; 16],
-    ring: &Ring,
+    ring: &KeyRing,
     bidder: &Bid,
     price: Money,
     position: u64,

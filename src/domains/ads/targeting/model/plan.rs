@@ -70,8 +70,8 @@ impl ListingInputs {
 }
 
 /// Plans the listings of a campaign now. The next evaluation is when the campaign starts or ends, when the daily budget allows an ad that
-/// is too expensive now, or when a hold expires; earlier than a hold's lifetime while the campaign pays for clicks; and once a day in any
-/// case. A campaign that has ended or was stopped is evaluated again only when a hold expires.
+/// is too expensive now, or when a hold expires; within [`CPC_EVALUATION_PERIOD`] while the campaign is active and has a CPC ad; and within
+/// a day in any case. A campaign that has ended or was stopped is evaluated again only when a hold expires.
 pub(in crate::domains::ads) fn plan(facts: &ListingInputs, now: Millis) -> ListingPlan {
     let it = &facts.campaign;
     if it.stopped || it.ends.is_some_and(|ends| ends <= now) {

@@ -43,7 +43,7 @@ impl Reevaluations {
     }
 }
 
-/// Settles campaigns in the background. The schedule repairs what fails.
+/// Settles campaigns in the background. If this fails, the schedule settles the campaign again later.
 pub(in crate::domains::ads) fn reevaluate(app: &App, campaigns: impl IntoIterator<Item = CampaignId>) {
     let running = app.extension::<Reevaluations>();
     for campaign in campaigns {
@@ -54,7 +54,7 @@ pub(in crate::domains::ads) fn reevaluate(app: &App, campaigns: impl IntoIterato
         app.clone().spawn(async move {
             loop {
                 if let Err(error) = settle::settle(&app, campaign).await {
-                    tracing::debug!(%error, "a campaign's listings are put right later");
+                    tracing::debug!(%error, "a campaign could not be reevaluated; the schedule evaluates it again later");
                 }
                 if !running.end(campaign) {
                     break;

@@ -169,8 +169,8 @@ async fn write(
         possible.extend(Slot::ALL.iter().flat_map(all));
     }
     let others: Vec<Listing> = possible.iter().filter(|listing| !listings.contains(listing)).copied().collect();
-    let guard = planned.next_evaluation.unwrap_or(Millis::MAX).min(now + REPAIR_DELAY);
-    try_join!(store::write_shares(db, &state.inputs), store::record_listings(db, id, &listings, now, guard))?;
+    let repair_at = planned.next_evaluation.unwrap_or(Millis::MAX).min(now + REPAIR_DELAY);
+    try_join!(store::write_shares(db, &state.inputs), store::record_listings(db, id, &listings, now, repair_at))?;
     store::update_listings(db, id, &entries, &others).await?;
     possible.extend(listings);
     let times: Vec<Millis> = outdated.iter().map(|(_, at)| *at).collect();

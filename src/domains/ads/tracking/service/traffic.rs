@@ -24,7 +24,7 @@ fn hash_address(secret: [u8; 16], address: IpAddr, counter: &str) -> Visitor {
 }
 
 /// Whether more traffic of a website is valid; always without `bounds`.
-fn is_website_valid(bounds: Option<AdTraffic>, app: &App, volume: &HourlyTraffic, kind: TrafficKind) -> bool {
+fn is_website_traffic_valid(bounds: Option<AdTraffic>, app: &App, volume: &HourlyTraffic, kind: TrafficKind) -> bool {
     bounds.is_none_or(|bounds| {
         let floor = if kind == TrafficKind::Clicks { bounds.website_clicks } else { bounds.website_impressions };
         volume.is_plausible(app.now(), kind, floor)
@@ -66,7 +66,7 @@ impl ClickCount {
         };
         let (counted, volume) = futures_util::try_join!(traffic::count(app.db(), now, &counters), volume)?;
         let exceeded = reasons.into_iter().zip(&counted).find(|(_, is_counted)| !**is_counted).map(|(reason, _)| reason);
-        let website = (!is_website_valid(bounds, app, &volume, TrafficKind::Clicks)).then_some(InvalidClick::Website);
+        let website = (!is_website_traffic_valid(bounds, app, &volume, TrafficKind::Clicks)).then_some(InvalidClick::Website);
         let counted = counters.into_iter().zip(counted).filter_map(|(counter, is_counted)| is_counted.then_some(counter));
         Ok(Self { invalid: exceeded.or(website), counted: counted.collect() })
     }
@@ -78,8 +78,8 @@ impl ClickCount {
     }
 }
 
-/// Returns the counters of a click, each with the reason for which a click beyond its limit is invalid. The address stands for an unknown
-/// visitor.
+/// Returns the counters of a click, each with the reason for which a click beyond its limit is invalid. For an unknown
+/// visitor, the clicks of the address are counted instead.
 fn counters(bounds: Option<AdTraffic>, secret: [u8; 16], address: Option<IpAddr>, token: &Token) -> Vec<(InvalidClick, Counter)> {
     let visitor = token.visitor.or_else(|| address.map(|address| hash_address(secret, address, "")));
     let mut all: Vec<_> = visitor.map(|visitor| (InvalidClick::Visitor, Counter::of_visitor(visitor))).into_iter().collect();
@@ -124,7 +124,7 @@ pub(in crate::domains::ads) struct ImpressionLimits {
     pub(in crate::domains::ads) address: Option<Visitor>,
     /// Whether a limit is exceeded: the impressions are served, and are invalid.
     is_exceeded: bool,
-    /// The counter in each campaign, with the limits of a whole campaign.
+    /// The origin for which each campaign counts the impressions, with the limits of all shares of a campaign together.
     origin: Option<TrafficOrigin>,
 }
 
@@ -141,8 +141,8 @@ impl ImpressionLimits {
         Self { bounds, secret, requester, address, is_exceeded: false, origin: None }
     }
 
-    /// Applies the number of impressions of the address in this hour. Below a tenth of a campaign's limit, campaigns do not count CPM
-    /// impressions by address, so most addresses use no memory in the campaigns.
+    /// Applies the number of impressions of the address in its current window of an hour. Below a tenth of a campaign's limit, campaigns do not
+    /// count CPM impressions by address, so most addresses use no memory in the campaigns.
     pub(in crate::domains::ads) fn set_address_count(&mut self, count: u64) {
         let Some(bounds) = self.bounds.filter(|_| self.address.is_some()) else { return };
         self.is_exceeded |= count >= bounds.address_impressions;
@@ -165,7 +165,7 @@ impl ImpressionLimits {
 
     /// Applies the traffic of the website, and its owner. Addresses that the owner's servers report share one counter in each campaign.
     pub(in crate::domains::ads) fn set_website(&mut self, app: &App, owner: UserId, volume: &HourlyTraffic) {
-        self.is_exceeded |= !is_website_valid(self.bounds, app, volume, TrafficKind::Impressions);
+        self.is_exceeded |= !is_website_traffic_valid(self.bounds, app, volume, TrafficKind::Impressions);
         if let (Some(bounds), Requester::Publisher(..)) = (self.bounds, self.requester) {
             let publisher = Visitor::new(self.secret, &format!("\0publisher {}", owner.0));
             self.origin = Some(origin(bounds, publisher, PUBLISHER_FACTOR, true));
@@ -193,10 +193,10 @@ impl ImpressionLimits {
     }
 }
 
-/// Returns the origin for `visitor` in a campaign, with `factor` times the limits of an address.
-const fn origin(bounds: AdTraffic, visitor: Visitor, factor: u64, counts_cpm: bool) -> TrafficOrigin {
+/// Returns the origin with this hash, with `factor` times the limits of an address.
+const fn origin(bounds: AdTraffic, hash: Visitor, factor: u64, counts_cpm: bool) -> TrafficOrigin {
     let (max_impressions, max_holds) = (factor * bounds.campaign_impressions, factor * bounds.campaign_clicks);
-    TrafficOrigin { visitor, max_impressions, max_holds, counts_cpm }
+    TrafficOrigin { hash, max_impressions, max_holds, counts_cpm }
 }
 
 /// Runs `count` in the background; an error is logged.

@@ -31,7 +31,7 @@ pub(in crate::domains::ads) struct Click {
     pub(in crate::domains::ads) share: Share,
     pub(in crate::domains::ads) ad: u64,
     pub(in crate::domains::ads) impression: u64,
-    /// The time of the impression.
+    /// The time at which the impression token was issued.
     pub(in crate::domains::ads) at: Millis,
     /// The possible days of the impression.
     pub(in crate::domains::ads) days: [u64; 2],

@@ -5,7 +5,7 @@ use crate::base::error::Error;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::domains::ads::keys;
-use crate::domains::ads::tracking::token::{Ring, SigningKey};
+use crate::domains::ads::tracking::token::{KeyRing, SigningKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use redis::cmd;
@@ -13,8 +13,8 @@ use redis::cmd;
 static ADD_SIGNING_KEY: Script = Script::new(include_str!("../../lua/add_signing_key.lua"));
 
 /// Returns all keys. One command.
-pub(in crate::domains::ads) async fn ring(db: &Db) -> Result<Ring, Error> {
-    let mut ring = Ring::default();
+pub(in crate::domains::ads) async fn ring(db: &Db) -> Result<KeyRing, Error> {
+    let mut ring = KeyRing::default();
     let reply = db.read(cmd("HGETALL").arg(keys::SIGNING).take()).await?;
     decode::fields(reply, |field, value| {
         match field {

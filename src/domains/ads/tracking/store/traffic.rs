@@ -48,7 +48,7 @@ pub(in crate::domains::ads) async fn refund(db: &Db, now: Millis, counters: &[Co
     db.call_untracked(counters.iter().map(|it| it.call(now, -1)).collect()).await.map(drop)
 }
 
-/// Returns the command that reads the impressions of an address in this hour.
+/// Returns the command that reads the impressions of an address in its current window of an hour. The window begins with its first impression.
 pub(in crate::domains::ads) fn address_impression_count_command(address: Visitor) -> Cmd {
     cmd("GET").arg(keys::address_traffic(address)).take()
 }
@@ -61,7 +61,7 @@ pub(in crate::domains::ads) fn decode_address_impression_count(reply: Value, now
     Ok(if is_current { count.parse().unwrap_or(0) } else { 0 })
 }
 
-/// Returns the impressions of an address in this hour. One command.
+/// Returns the impressions of an address in its current window of an hour. One command.
 pub(in crate::domains::ads) async fn address_impression_count(db: &Db, now: Millis, address: Visitor) -> Result<u64, Error> {
     decode_address_impression_count(db.read(address_impression_count_command(address)).await?, now)
 }
