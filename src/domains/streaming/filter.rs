@@ -73,9 +73,9 @@ impl Filter {
         }
     }
 
-    /// Whether the filter, which matches an edit, matches only the text before the edit: then this is the status's last event in the stream. Always `false`
-    /// for samples and locations, which do not depend on the text, and for tags and mentions: a deletion has the names of the texts before and after edits,
-    /// so their streams still receive the deletion.
+    /// Whether the filter, which matches an edit, matches only the text before the edit: then this is the status's last event in the stream, unless a
+    /// later edit makes it match again. Always `false` for samples and locations, which do not depend on the text, and for tags and mentions: a
+    /// deletion has the names of the texts before and after edits, so their streams still receive the deletion.
     pub(super) fn stops_matching(&self, event: &Event) -> bool {
         let terms = &event.terms;
         match self {

@@ -75,7 +75,8 @@ status_event! {
     /// A status was posted that the viewer can see.
     StatusPosted, "The status.";
     /// The text of a status was changed. Sent to every stream that contained the status before or contains it now: replace the displayed status that has this
-    /// id. In `statusEvents`, the new text may no longer match the filter of the stream: this is then the last event of the status.
+    /// id. In `statusEvents`, the new text may no longer match the filter of the stream: the stream then has no further event of the status, not even its
+    /// deletion, unless a later edit makes it match again.
     StatusEdited, "The status at delivery.";
 }
 

@@ -59,9 +59,9 @@ pub enum OutgoingEventKind {
     Posted(StatusId),
     /// The text of a status was changed. Whether the viewer may see it is checked when it is rendered.
     Edited(StatusId),
-    /// The text of a status was changed, and the filter of the stream does not match the new text: the last event of the status in this stream. If the status
-    /// was deleted or is not public any more when this event is delivered, the subscriber receives a deletion instead: the event of the deletion goes only to
-    /// filters that match the new text.
+    /// The text of a status was changed, and the filter of the stream does not match the new text: the last event of the status in this stream,
+    /// unless a later edit makes it match again. If the status was deleted or is not public any more when this event is delivered, the subscriber
+    /// receives a deletion instead: the event of the deletion goes only to filters that match the new text.
     EditedAway(StatusId),
     /// A status was deleted.
     Deleted(StatusId),

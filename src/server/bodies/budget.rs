@@ -1,8 +1,8 @@
 //! The memory budget of long bodies that are being read.
 //!
-//! One address may reserve a part of the budget; a reservation beyond that part is refused. When the whole budget is used up, the address with
-//! the largest reservations loses the reservation of its oldest body, if it has reserved more than the address that needs memory. Work under the
-//! lock is bounded by the budget: each reservation is 16 KiB at least.
+//! One address may reserve a part of the budget; a reservation beyond that part is refused. When a reservation does not fit into the budget, the
+//! address with the largest reservations loses the reservation of its oldest body, if it has reserved more than the requesting address would have with the
+//! new reservation. Work under the lock is bounded by the budget: each reservation is 16 KiB at least.
 
 use crate::base::metrics::HttpMeters;
 use crate::platform::rates::Network;
@@ -24,7 +24,7 @@ pub(super) struct BodyBudget {
 pub(super) enum BudgetFull {
     /// The address has reached its limit.
     Address,
-    /// The whole budget is used, and no address has reserved more than this one.
+    /// The reservation does not fit into the budget, and no address has reserved more than this one would have with it.
     All,
 }
 

@@ -43,7 +43,7 @@ async fn an_edit_reaches_the_streams_of_both_texts_and_no_other() {
     // The text at delivery may be the new one already.
     let received = lines(&mut home, 4).await;
     assert!(received == [posted, edited, &gone, last], "{received:?}");
-    assert_eq!(lines(&mut streams[0], 3).await, [posted, edited, last], "it has had its last word");
+    assert_eq!(lines(&mut streams[0], 3).await, [posted, edited, last], "the stream has no further event of the status");
     assert_eq!(lines(&mut streams[1], 3).await, [edited, gone.as_str(), last]);
     assert_eq!(lines(&mut streams[2], 1).await, [last], "neither text has both words");
     assert_eq!(lines(&mut streams[3], 4).await, [posted, edited, gone.as_str(), last]);

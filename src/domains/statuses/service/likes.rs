@@ -91,7 +91,7 @@ fn too_many_likes() -> UserError {
 }
 
 /// Removes deleted statuses from the sets of their likers: up to a thousand likes, divided among the statuses. Returns the statuses that
-/// may have likes left. Three round trips.
+/// may have likes left. Three round trips; on a cluster also the journal.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

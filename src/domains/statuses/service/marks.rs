@@ -137,7 +137,8 @@ fn limit_reached(mark: Mark) -> UserError {
 }
 
 /// Removes deleted statuses from the marks of all accounts: up to a thousand marks, divided among the statuses. Returns the statuses that may
-/// have marks left. The deletion is published to feeds with reposts, if the author of the statuses is known. Three round trips, and more for reposts.
+/// have marks left. The deletion is published to feeds with reposts, if the author of the statuses is known. Three round trips, and
+/// more for reposts; on a cluster also the journal.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

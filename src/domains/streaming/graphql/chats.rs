@@ -219,7 +219,8 @@ impl ViewerChatChanged {
         self.1.global().into()
     }
 
-    /// The chat at delivery. Null if it is in no list of the viewer any more: it was declined, or the viewer was removed before it accepted.
+    /// The chat at delivery. Null if the viewer can no longer read it: the viewer has declined it, for example, or was removed before accepting it.
+    /// Not null after `deleteChatHistory`, although the chat is not listed until its next message.
     async fn chat(&self) -> Option<ChatObject> {
         self.2.clone().map(ChatObject)
     }
