@@ -2,7 +2,7 @@
 //!
 //! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if it has a location, `audience circle` if not public, `entities` if there are any, `reply` if it is a reply, `policy` if not everyone may reply, `replies`, `edited` after an edit, `reposts`, `quote quotes` | 20 fields, 20 KB |
+//! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if it has a location, `audience circle` if not public, `entities` if there are any, `reply` if it is a reply, `policy` if not everyone may reply, `replies`, `edited` after an edit, `reposts`, `quote quotes` | 18 fields, 20 KB |
 //! | `gone:{id}` | STRING | the tombstone of a deleted status, so that a late step does not restore it | 25 h |
 //! | `versions:{id}` | LIST | the versions of the text before the current one, the first one first | 50, then `LIMIT_REACHED` |
 //! | `likers:{id}` | ZSET | account that likes it → the like's id | the number of accounts |
