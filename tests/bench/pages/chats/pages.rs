@@ -11,6 +11,9 @@ const ROUNDS: usize = 5;
 /// The requests of a round.
 const PAGES: usize = 80;
 const WARM: usize = 20;
+/// One message, by its id.
+const MESSAGE: &str =
+    "query Message($id: ID!) { node(id: $id) { ... on ChatMessage { id sequence text sentAt sender { id login } } } }";
 const CHATS: [usize; 2] = [20, 1_000];
 const MESSAGES: [usize; 2] = [100, 100_000];
 /// The messages of the shorter chat in which each marking is of one message more.
@@ -90,32 +93,39 @@ struct Long {
     world: World,
     chat: String,
     messages: usize,
+    /// The message in the middle.
+    middle: String,
 }
 
 impl Long {
     async fn of(messages: usize) -> Self {
         let world = World::of(2).await;
         let chat = world.direct(0, 1).await;
+        let mut middle = String::new();
         for number in 0..messages {
-            world.send(number % 2, &chat, &format!("Good evening, for the {number}th time.")).await;
+            let id = world.send(number % 2, &chat, &format!("Good evening, for the {number}th time.")).await;
+            if number == messages / 2 {
+                middle = id;
+            }
         }
         work_after_response(&world.bed, &world.edge, 1).await;
-        Self { world, chat, messages }
+        Self { world, chat, messages, middle }
     }
 
     fn reads(&self) -> Reads<'_> {
-        let Self { world, chat, messages } = self;
+        let Self { world, chat, messages, middle } = self;
         let name = |what: &str| format!("{what} of {messages} messages");
         let newest = json!({ "id": chat, "first": 20 });
         let around = json!({ "id": chat, "first": 20, "around": messages / 2 });
         vec![
             (name("newest 20"), world, read(world, "query ChatPage", newest)),
             (name("20 around the middle"), world, read(world, "query ChatPage", around)),
+            (name("one by its id"), world, Box::new(move |_| request(&world.tokens[0], MESSAGE, &json!({ "id": middle })))),
         ]
     }
 
     fn markings(&self) -> Reads<'_> {
-        let Self { world, chat, messages } = self;
+        let Self { world, chat, messages, .. } = self;
         let document = document("mutation MarkChatSeen");
         let seen = move |number: usize| {
             let input = json!({ "input": { "chatId": chat, "sequence": number + 1 } });

@@ -54,7 +54,9 @@ impl World {
         chat
     }
 
-    pub(super) async fn send(&self, account: usize, chat: &str, text: &str) {
-        self.mutate(account, "SendMessage", json!({ "chatId": chat, "text": text })).await;
+    /// Sends a text. Returns the id of the message.
+    pub(super) async fn send(&self, account: usize, chat: &str, text: &str) -> String {
+        let sent = self.mutate(account, "SendMessage", json!({ "chatId": chat, "text": text })).await;
+        sent["chatMessage"]["id"].as_str().expect("an id").to_owned()
     }
 }
