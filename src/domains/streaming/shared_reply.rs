@@ -10,7 +10,8 @@ use tokio::sync::OnceCell;
 pub(crate) struct SharedReply(Arc<OnceCell<Option<(UserId, ReplyRef)>>>);
 
 impl SharedReply {
-    /// Returns the result of the first `read`. Only one of concurrent callers reads; the others wait for its result. If that caller is dropped, the next one reads.
+    /// Returns the result of the first `read`. Only one of concurrent callers reads; the others wait for the result. If the reading caller is
+    /// dropped, the next caller reads.
     pub(super) async fn get_or_read(&self, read: impl Future<Output = Option<(UserId, ReplyRef)>>) -> Option<(UserId, ReplyRef)> {
         *self.0.get_or_init(|| read).await
     }

@@ -120,7 +120,7 @@ impl Long {
         vec![
             (name("newest 20"), world, read(world, "query ChatPage", newest)),
             (name("20 around the middle"), world, read(world, "query ChatPage", around)),
-            (name("one by its id"), world, Box::new(move |_| request(&world.tokens[0], MESSAGE, &json!({ "id": middle })))),
+            (name("one by its id,"), world, Box::new(move |_| request(&world.tokens[0], MESSAGE, &json!({ "id": middle })))),
         ]
     }
 
