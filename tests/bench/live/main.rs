@@ -3,12 +3,11 @@
 //!
 //! Another process posts the statuses, by the use case of the API. A subscription here is complete except for the socket: the contract's
 //! document, executed by the schema, with its responses serialized as JSON. Sockets are measured separately. `cargo bench --bench live` runs
-//! all parts; `-- memory`, `-- delivery`, `-- accounts` and `-- matching` run one each. Needs a quiet machine.
+//! all parts; `-- memory`, `-- delivery` and `-- matching` run one each. Needs a quiet machine.
 
 #[path = "../fanout/bed.rs"]
 #[allow(dead_code, reason = "the write path's bench uses more of it")]
 mod bed;
-mod accounts;
 mod sockets;
 
 use async_graphql::{Request, Variables};
@@ -55,9 +54,6 @@ fn main() -> ExitCode {
     }
     if is_selected("delivery") {
         runtime.block_on(sockets::delivery());
-    }
-    if is_selected("accounts") {
-        runtime.block_on(accounts::run());
     }
     let is_good = !is_selected("matching") || runtime.block_on(matching());
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }

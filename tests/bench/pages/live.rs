@@ -17,6 +17,8 @@ const LIVE: &str = include_str!("../../it/contract/live.graphql");
 #[derive(Default)]
 pub(crate) struct Subscriptions {
     responses: Arc<AtomicUsize>,
+    /// What a response contains to be counted. The empty text counts all.
+    kind: &'static str,
     all: Vec<JoinHandle<()>>,
 }
 
@@ -39,6 +41,12 @@ impl Subscriptions {
         Self::of(edge, document, |_| variables.clone(), |number| Some(tokens[number]), tokens.len()).await
     }
 
+    /// Opens a subscription for each session, and counts only responses that contain `kind`.
+    pub(crate) async fn to_kind(edge: &Edge, document: &str, tokens: &[&str], kind: &'static str) -> Self {
+        let none = Self { responses: Arc::default(), kind, all: Vec::new() };
+        none.with(edge, document, |_| json!({}), |number| Some(tokens[number]), tokens.len()).await
+    }
+
     async fn of<'a>(
         edge: &Edge,
         document: &str,
@@ -46,7 +54,17 @@ impl Subscriptions {
         token: impl Fn(usize) -> Option<&'a str>,
         many: usize,
     ) -> Self {
-        let mut subscriptions = Self::default();
+        Self::default().with(edge, document, variables, token, many).await
+    }
+
+    async fn with<'a>(
+        mut self,
+        edge: &Edge,
+        document: &str,
+        variables: impl Fn(usize) -> Value,
+        token: impl Fn(usize) -> Option<&'a str>,
+        many: usize,
+    ) -> Self {
         for number in 0..many {
             let viewer = match token(number) {
                 Some(token) => {
@@ -58,31 +76,32 @@ impl Subscriptions {
             let mut request = Request::new(document).variables(Variables::from_json(variables(number)));
             waxwing::schema::check(&mut request, edge.app.config()).expect("it passes");
             let mut stream = waxwing::schema::subscribe(&edge.schema, request, context);
-            let responses = subscriptions.responses.clone();
-            subscriptions.all.push(tokio::spawn(async move {
+            let (responses, kind) = (self.responses.clone(), self.kind);
+            self.all.push(tokio::spawn(async move {
                 while let Some(response) = stream.next().await {
                     assert!(response.response.errors.is_empty(), "{:?}", response.response.errors);
-                    std::hint::black_box(response.text(|response| serde_json::to_string(response).expect("JSON")));
-                    responses.fetch_add(1, Ordering::Relaxed);
+                    let text = response.text(|response| serde_json::to_string(response).expect("JSON"));
+                    let is_counted = std::hint::black_box(text).contains(kind);
+                    responses.fetch_add(usize::from(is_counted), Ordering::Relaxed);
                 }
             }));
             // A few at a time, as clients connect to a server.
-            while number % 200 == 199 && edge.app.extension::<Hub>().subscriber_count() < subscriptions.all.len() {
+            while number % 200 == 199 && edge.app.extension::<Hub>().subscriber_count() < self.all.len() {
                 tokio::time::sleep(std::time::Duration::from_millis(1)).await;
             }
         }
-        while edge.app.extension::<Hub>().subscriber_count() < subscriptions.all.len() {
+        while edge.app.extension::<Hub>().subscriber_count() < self.all.len() {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
-        subscriptions
+        self
     }
 
-    /// Returns the number of answers that were serialized so far.
+    /// Returns the number of responses that were serialized and counted so far.
     pub(crate) fn count(&self) -> usize {
         self.responses.load(Ordering::Relaxed)
     }
 
-    /// Waits until this many answers were serialized.
+    /// Waits until this many responses were counted.
     pub(crate) async fn wait_for_responses(&self, count: usize) {
         let all = async {
             while self.count() < count {

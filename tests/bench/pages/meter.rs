@@ -28,6 +28,22 @@ impl Cost {
         self.own + self.redis
     }
 
+    /// How much more this is than `other`, divided by `many`.
+    pub(crate) fn more_than(self, other: Self, many: usize) -> Self {
+        let each = |all: f64, other: f64| (all - other) / many as f64;
+        Self {
+            own: each(self.own, other.own),
+            redis: each(self.redis, other.redis),
+            trips: each(self.trips, other.trips),
+            commands: each(self.commands, other.commands),
+            bytes_in: each(self.bytes_in, other.bytes_in),
+            bytes_out: each(self.bytes_out, other.bytes_out),
+            answer: each(self.answer, other.answer),
+            allocations: each(self.allocations, other.allocations),
+            allocated: each(self.allocated, other.allocated),
+        }
+    }
+
     /// The measurement of median CPU time.
     pub(crate) fn median(mut all: Vec<Self>) -> Self {
         all.sort_by(|a, b| a.cpu().total_cmp(&b.cpu()));

@@ -1,7 +1,8 @@
 //! The cost of chats: sending in direct chats and groups, with what follows the response; lists of few and many chats; pages of short and long chats; the
-//! number of unread chats, positions and unread messages; and bytes in Redis.
+//! number of unread chats, positions and unread messages; live events for many accounts; and bytes in Redis.
 
 mod bytes;
+mod delivery;
 mod pages;
 mod sending;
 mod world;
@@ -41,6 +42,7 @@ pub(crate) fn run() -> Chats {
         let mut all = Chats::default();
         sending::run(&mut all).await;
         pages::run(&mut all).await;
+        delivery::run(&mut all).await;
         bytes::run(&mut all).await;
         println!();
         all

@@ -57,7 +57,7 @@ pub(super) async fn edge(bed: &Bed) -> Edge {
 }
 
 /// Posts a status, or a reply.
-async fn post(edge: &Edge, author: UserId, message: String, reply_to: Option<StatusId>) -> StatusId {
+pub(super) async fn post(edge: &Edge, author: UserId, message: String, reply_to: Option<StatusId>) -> StatusId {
     let reply_to = reply_to.map(|id| id.global());
     let loaders = Request::new(edge.app.clone(), None, None, None).loaders();
     let reply = match &reply_to {
