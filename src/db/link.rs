@@ -3,6 +3,9 @@
 //! A link drops its connection when redis-rs pushes a disconnection, and after a timeout, because a half-open connection would stay otherwise. The
 //! next caller connects again; other callers wait for that attempt. After a failed attempt all callers fail for 50 ms, so that they do not queue for
 //! a Redis that is down.
+//!
+//! The replies of a connection are in order, so a small pipeline waits for all that were sent before it. Large pipelines therefore take turns: few of them
+//! are sent at a time, and the others wait in this process.
 
 use super::client_cache::ClientCache;
 use super::fault::classify;
@@ -15,10 +18,17 @@ use redis::{AsyncConnectionConfig, Client, ConnectionInfo, ErrorKind, Pipeline, 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// A pipeline with more commands than this is large: Redis may take tens of milliseconds for it, such as for a fan-out to a thousand homes.
+const LARGE_PIPELINE: usize = 200;
+
+/// Maximum number of large pipelines that wait for their replies on a connection.
+pub const LARGE_IN_FLIGHT: usize = 2;
 
 /// The error of a pipeline without replies.
 pub(super) enum SendError {
-    /// No connection could be made, and nothing was sent. Already counted and logged.
+    /// No connection could be made, or the turn of a large pipeline did not come in time, and nothing was sent. Already counted and logged.
     Unreachable,
     /// The pipeline was sent, and then failed.
     Sent(RedisError),
@@ -81,6 +91,8 @@ struct Link {
     current: Arc<RwLock<CurrentConnection>>,
     /// Locked while connecting; contains the time of the last failure.
     connecting: Arc<tokio::sync::Mutex<Option<Instant>>>,
+    /// The turns of large pipelines.
+    turns: Semaphore,
 }
 
 /// Opens connections to a server.
@@ -103,12 +115,13 @@ struct CurrentConnection {
 
 impl Link {
     fn new(connector: Arc<Connector>) -> Self {
-        Self { connector, current: Arc::default(), connecting: Arc::default() }
+        Self { connector, current: Arc::default(), connecting: Arc::default(), turns: Semaphore::new(LARGE_IN_FLIGHT) }
     }
 
     /// Sends a pipeline, and once more if the connection breaks: reads are repeatable, and writes are idempotent steps.
     async fn send(&self, pipeline: &Pipeline, access: Access) -> Result<Vec<Value>, SendError> {
         let timeout = self.connector.timing.reply_timeout(access);
+        let _turn = self.turn(pipeline.len(), timeout).await?;
         self.connector.meters.count_pipeline();
         let broken = match self.try_send(pipeline, timeout).await {
             Err(SendError::Sent(error)) if error.is_connection_dropped() => error,
@@ -118,6 +131,21 @@ impl Link {
             // The first attempt may have arrived.
             Err(SendError::Unreachable) => Err(SendError::Sent(broken)),
             result => result,
+        }
+    }
+
+    /// Waits for the turn of a large pipeline, no longer than for its replies; a small one needs none.
+    async fn turn(&self, commands: usize, timeout: Duration) -> Result<Option<SemaphorePermit<'_>>, SendError> {
+        if commands <= LARGE_PIPELINE {
+            return Ok(None);
+        }
+        match within(timeout, self.turns.acquire()).await {
+            Ok(turn) => Ok(turn.ok()),
+            Err(_) => {
+                self.connector.meters.count_fault(StorageFault::Timeout);
+                tracing::warn!("Redis is overloaded: a large pipeline was not sent in time");
+                Err(SendError::Unreachable)
+            }
         }
     }
 

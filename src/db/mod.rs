@@ -43,6 +43,7 @@ use crate::base::error::Error;
 use crate::base::metrics::StorageMeters;
 pub use client_cache::{EstimatedSize, ReadBarrier, Speculative};
 use futures_util::FutureExt;
+pub use link::LARGE_IN_FLIGHT;
 pub use meter::{Meter, Work};
 pub use outcome::tracking_writes;
 use outcome::{PipelineError, track_write};

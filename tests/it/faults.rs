@@ -12,7 +12,7 @@ use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::{Config, DocumentLimits};
 use waxwing::base::error::Error;
-use waxwing::db::{Db, IN_FLIGHT, PIPELINE, Timing};
+use waxwing::db::{Db, IN_FLIGHT, LARGE_IN_FLIGHT, PIPELINE, Timing};
 use waxwing::server::HttpConfig;
 
 /// A test that takes longer than this hangs. Far above every timeout, so that a slow machine breaks nothing.
@@ -334,6 +334,46 @@ async fn idle_connections_use_tcp_keepalive() {
         let timers = timers(port);
         assert!(!timers.is_empty() && timers.iter().all(probed), "{timers:?}");
     }
+}
+
+#[tokio::test]
+async fn small_pipelines_wait_for_few_large_ones() {
+    let app = Through::start(long_timeouts()).await;
+    let get = || redis::cmd("GET").arg("secret:{cursor}").take();
+    app.db().ping().await.expect("it responds");
+    app.redis.reset_calls();
+    app.proxy.set(Flow::Pass, Flow::PassOnly(0));
+    let (large, size) = (4 * LARGE_IN_FLIGHT, 1_000);
+    let all: Vec<_> = (0..large).map(|_| tokio::spawn(read_many(app.db().clone(), vec![get(); size]))).collect();
+    until(|| app.db().in_flight() >= large).await;
+    let small = tokio::spawn(read_many(app.db().clone(), vec![redis::cmd("EXISTS").arg("secret:{cursor}").take()]));
+    until(|| app.redis.calls().contains_key("exists")).await;
+    let sent = app.redis.calls()["get"];
+    assert_eq!(sent, (LARGE_IN_FLIGHT * size) as u64, "the others are not sent yet");
+    app.proxy.set(Flow::Pass, Flow::Pass);
+    assert_eq!(small.await.expect("no panic"), 1);
+    for one in all {
+        assert_eq!(one.await.expect("no panic"), size);
+    }
+}
+
+#[tokio::test]
+async fn large_pipelines_to_a_frozen_redis_fail_in_time() {
+    let app = TestApp::with_default_timeouts(Config::default()).await;
+    let db = app.app.db();
+    db.ping().await.expect("it responds");
+    app.redis.signal("STOP");
+    let get = || redis::cmd("GET").arg("secret:{cursor}").take();
+    let all = join_all((0..40 * LARGE_IN_FLIGHT).map(|_| db.read_many(vec![get(); 1_000])));
+    let all = tokio::time::timeout(HANGS / 4, all).await.expect("they end, though few of them are sent at a time");
+    assert!(all.iter().all(|response| matches!(response, Err(Error::StorageUnavailable))), "{all:?}");
+    assert_eq!(db.in_flight(), 0);
+    app.redis.signal("CONT");
+}
+
+/// The number of replies.
+async fn read_many(db: Db, commands: Vec<redis::Cmd>) -> usize {
+    db.read_many(commands).await.expect("replies").len()
 }
 
 /// Six levels, each of which queries Redis when the reply of the one above has arrived.
