@@ -114,6 +114,12 @@ impl<F: Fetch> Loader<F> {
         self.batches().try_load(OpaqueKey(key)).await.map_err(Error::internal)?
     }
 
+    /// Stores a value that was read elsewhere for this request, so that it is not fetched. Its bytes are not counted.
+    pub async fn prime(&self, key: F::Key, value: F::Value) {
+        self.state.fetched.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
+        self.batches().prime(OpaqueKey(key), Ok(value)).await;
+    }
+
     /// Loads the values of `keys` in order.
     ///
     /// # Errors

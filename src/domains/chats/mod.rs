@@ -77,7 +77,7 @@
 //! of a membership is an event of its own, for that account alone, which can read no row any more. It is appended in one step with the event of its row;
 //! the chat stores it until then, and for at least twice the retention of the journal. The entry of a change in the journal contains the other events
 //! of the change. Positions of members, mutes and the archive are published without an entry: a crash may lose their events. The objects of an event
-//! are loaded at delivery ([`service::load_event`]).
+//! are loaded at delivery ([`service::load_event`]): the chat once for all members who receive an event at the same time.
 //!
 //! **Invariants.** A group has exactly one owner. `0 <= seen <= delivered <= newest`. A chat has all rows after its last deleted one. Every chat that
 //! names an account is in the account's `chat_states` or `chats_former`, so that the deletion of the account finds the chat. A list has a chat if,

@@ -4,6 +4,7 @@
 use super::super::model::{ChatKind, ChatRow, ChatView, MAX_DELIVERED_SHOWN, Member, MemberState, MessageKind};
 use super::super::store::events as store;
 use super::delivery::deliver;
+use super::event_views::EventViews;
 use super::members::{ShownMember, find_member};
 use super::messages::{ShownMessage, show};
 use crate::app::App;
@@ -108,8 +109,8 @@ fn recipients_among(members: &[(UserId, Member)], event: ChatEvent) -> Vec<UserI
     }
 }
 
-/// The content of an event of a chat for an account now; `None` if the event is not delivered. An event with rows has one row here. Reads the chat, the row
-/// and the accounts; for positions the members.
+/// The content of an event of a chat for an account now; `None` if the event is not delivered. An event with rows has one row here. Reads the chat, together
+/// for all accounts that receive the event at the same time, the row and the accounts; for positions the members.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -119,7 +120,8 @@ pub async fn load_event(
     viewer: UserId,
     (chat, event): ChatLogEntry,
 ) -> Result<Option<ChatEventContent>, Error> {
-    let view = loaders.chats.load(chat).await?;
+    let view = app.extension::<EventViews>().load(app, viewer, chat).await?;
+    loaders.chats.prime(chat, view.clone()).await;
     match event {
         ChatEvent::Rows { from: sequence, .. } => load_row(app, loaders, viewer, view, ChatMessageId { chat, sequence }).await,
         ChatEvent::Changed(account) if account == viewer => Ok(Some(ChatEventContent::Changed(chat, view))),

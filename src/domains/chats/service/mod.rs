@@ -5,6 +5,7 @@
 
 mod blocks;
 pub mod delivery;
+mod event_views;
 mod events;
 mod groups;
 mod invitations;

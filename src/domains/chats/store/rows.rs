@@ -18,31 +18,74 @@ static READ_MARKS: Script = Script::new(include_str!("../lua/read_marks.lua"));
 /// Maximum number of bytes of a bitmap that one command reads.
 const BITMAP_PART: u64 = 4_096;
 
+/// The number of texts in a reply of `read_chat.lua` that describe the chat, and of those that describe an account of it.
+const CHAT_FIELDS: usize = 9;
+const ACCOUNT_FIELDS: usize = 6;
+
+/// A chat as one account has it; `None` if it does not exist for the account.
+type ViewResult = Result<Option<ChatView>, Error>;
+
+/// The maximum number of accounts for which one script reads a chat.
+pub(in super::super) const ACCOUNTS_PER_SCRIPT: usize = 100;
+
 /// Chats as `viewer` has them, in their order; `None` for those that do not exist for the viewer. One pipeline of scripts that only read.
 pub(in super::super) async fn views(db: ChatDb<'_>, viewer: UserId, chats: &[ChatId]) -> Result<Vec<Option<ChatView>>, Error> {
     if chats.is_empty() {
         return Ok(Vec::new());
     }
-    let call = |chat: &ChatId| db.script(&READ_CHAT, *chat, Vec::new(), 0).arg(viewer.0);
-    let ids: Vec<u64> = chats.iter().map(|chat| chat.0).collect();
-    let marks = Call::new(&READ_MARKS, [keys::states(viewer), keys::mutes(viewer)]).arg(ids);
-    let mut replies = db.call_read_only(chats.iter().map(call).chain([marks]).collect()).await?;
+    let calls = chats.iter().map(|chat| read_chat(db, *chat, &[viewer])).chain([read_marks(viewer, chats)]);
+    let mut replies = db.call_read_only(calls.collect()).await?;
     let marks: Vec<String> = decode::value(replies.pop().unwrap_or(Value::Nil))?;
     let mut marks = marks.chunks(2);
     let mut views = Vec::with_capacity(chats.len());
     for (chat, reply) in chats.iter().zip(replies) {
         let mark = marks.next().unwrap_or_default();
-        let view = decode::value::<Option<Vec<String>>>(reply)?;
-        views.push(view.map(|words| view_of(*chat, &words, mark).ok_or_else(|| Error::corrupt("a chat"))).transpose()?);
+        views.append(&mut views_in(*chat, reply, 1, |_| mark)?);
     }
-    Ok(views)
+    views.into_iter().collect()
 }
 
-fn view_of(id: ChatId, words: &[String], mark: &[String]) -> Option<ChatView> {
-    let [kind, name, history, newest, oldest, trimmed, days, members, last, member, seen, delivered, texts, other, peer] = words
-    else {
-        return None;
+/// A chat as at most [`ACCOUNTS_PER_SCRIPT`] accounts have it, in their order; `None` for those for which it does not exist, and an error for those whose data
+/// is invalid. One pipeline of scripts that only read, of which one is for all accounts.
+pub(in super::super) async fn views_of(db: ChatDb<'_>, chat: ChatId, accounts: &[UserId]) -> Result<Vec<ViewResult>, Error> {
+    let marks = accounts.iter().map(|account| read_marks(*account, &[chat]));
+    let mut replies = db.call_read_only([read_chat(db, chat, accounts)].into_iter().chain(marks).collect()).await?;
+    let marks = replies.split_off(1).into_iter().map(decode::value).collect::<Result<Vec<Vec<String>>, Error>>()?;
+    views_in(chat, replies.pop().unwrap_or(Value::Nil), accounts.len(), |at| marks.get(at).map_or(&[], Vec::as_slice))
+}
+
+fn read_chat(db: ChatDb<'_>, chat: ChatId, accounts: &[UserId]) -> Call {
+    let ids: Vec<u64> = accounts.iter().map(|account| account.0).collect();
+    db.script(&READ_CHAT, chat, Vec::new(), 0).arg(ids)
+}
+
+fn read_marks(account: UserId, chats: &[ChatId]) -> Call {
+    let ids: Vec<u64> = chats.iter().map(|chat| chat.0).collect();
+    Call::new(&READ_MARKS, [keys::states(account), keys::mutes(account)]).arg(ids)
+}
+
+/// The views in a reply of `read_chat.lua` for a number of accounts; `mark` gives the list and the mute of each.
+fn views_in<'a>(
+    id: ChatId,
+    reply: Value,
+    accounts: usize,
+    mark: impl Fn(usize) -> &'a [String],
+) -> Result<Vec<ViewResult>, Error> {
+    let Some(fields) = decode::value::<Option<Vec<String>>>(reply)? else { return Ok(vec![Ok(None); accounts]) };
+    if fields.len() != CHAT_FIELDS + accounts * ACCOUNT_FIELDS {
+        return Err(Error::corrupt("a chat"));
+    }
+    let (chat, of_accounts) = fields.split_at(CHAT_FIELDS);
+    let view = |(at, own): (usize, &[String])| {
+        let exists = own.first().is_some_and(|membership| !membership.is_empty());
+        exists.then(|| view_of(id, chat, own, mark(at)).ok_or_else(|| Error::corrupt("a chat"))).transpose()
     };
+    Ok(of_accounts.chunks_exact(ACCOUNT_FIELDS).enumerate().map(view).collect())
+}
+
+fn view_of(id: ChatId, chat: &[String], own: &[String], mark: &[String]) -> Option<ChatView> {
+    let [kind, name, history, newest, oldest, trimmed, days, members, last] = chat else { return None };
+    let [member, seen, delivered, texts, other, peer] = own else { return None };
     let number = |text: &String| text.parse::<u64>().ok();
     let peer = if peer.is_empty() { None } else { Some((UserId(number(other)?), Member::parse(peer)?)) };
     let muted_until = mark.get(1).and_then(|until| until.parse::<f64>().ok()).map(|until| until as Millis);

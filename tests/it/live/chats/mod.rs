@@ -6,6 +6,7 @@ mod kinds;
 mod lost_rows;
 mod resume;
 mod retention;
+mod shared;
 mod typing;
 
 use super::{LiveSubscription, context};
