@@ -26,6 +26,10 @@ async fn until(so: impl Fn() -> bool) {
     }
 }
 
+fn get() -> redis::Cmd {
+    redis::cmd("GET").arg("secret:{cursor}").take()
+}
+
 /// A server that reaches Redis through a proxy.
 struct Through {
     served: TestServer,
@@ -138,7 +142,7 @@ async fn the_number_of_requests_that_wait_for_redis_is_bounded() {
     let app = TestApp::with_default_timeouts(Config::default()).await;
     app.app.db().ping().await.expect("it responds");
     app.redis.signal("STOP");
-    let read = || app.app.db().read::<Option<String>>(redis::cmd("GET").arg("secret:{cursor}").take());
+    let read = || app.app.db().read::<Option<String>>(get());
     let over = 500;
     let mut all: Vec<_> = (0..IN_FLIGHT + over).map(|_| Box::pin(read())).collect();
     let mut refused = 0;
@@ -339,7 +343,6 @@ async fn idle_connections_use_tcp_keepalive() {
 #[tokio::test]
 async fn small_pipelines_wait_for_few_large_ones() {
     let app = Through::start(long_timeouts()).await;
-    let get = || redis::cmd("GET").arg("secret:{cursor}").take();
     app.db().ping().await.expect("it responds");
     app.redis.reset_calls();
     app.proxy.set(Flow::Pass, Flow::PassOnly(0));
@@ -363,7 +366,6 @@ async fn large_pipelines_to_a_frozen_redis_fail_in_time() {
     let db = app.app.db();
     db.ping().await.expect("it responds");
     app.redis.signal("STOP");
-    let get = || redis::cmd("GET").arg("secret:{cursor}").take();
     let all = join_all((0..40 * LARGE_IN_FLIGHT).map(|_| db.read_many(vec![get(); 1_000])));
     let all = tokio::time::timeout(HANGS / 4, all).await.expect("they end, though few of them are sent at a time");
     assert!(all.iter().all(|response| matches!(response, Err(Error::StorageUnavailable))), "{all:?}");

@@ -17,8 +17,6 @@ const LIVE: &str = include_str!("../../it/contract/live.graphql");
 #[derive(Default)]
 pub(crate) struct Subscriptions {
     responses: Arc<AtomicUsize>,
-    /// What a response contains to be counted. The empty text counts all.
-    kind: &'static str,
     all: Vec<JoinHandle<()>>,
 }
 
@@ -27,24 +25,24 @@ impl Subscriptions {
     pub(crate) async fn to_words(edge: &Edge, many: usize) -> Self {
         let document = operation(LIVE, &["subscription PublicStream", "fragment Event"]);
         let variables = |number: usize| json!({ "filter": { "track": [format!("tea{number}")] } });
-        Self::of(edge, &document, variables, |_| None, many).await
+        Self::of(edge, &document, variables, |_| None, many, "").await
     }
 
     /// Opens subscriptions of one account to its home.
     pub(crate) async fn to_home(edge: &Edge, token: &str, many: usize) -> Self {
         let document = operation(LIVE, &["subscription HomeEvents", "fragment Event"]);
-        Self::of(edge, &document, |_| json!({}), |_| Some(token), many).await
+        Self::of(edge, &document, |_| json!({}), |_| Some(token), many, "").await
     }
 
-    /// Opens a subscription for each session.
-    pub(crate) async fn of_viewers(edge: &Edge, document: &str, variables: &Value, tokens: &[&str]) -> Self {
-        Self::of(edge, document, |_| variables.clone(), |number| Some(tokens[number]), tokens.len()).await
-    }
-
-    /// Opens a subscription for each session, and counts only responses that contain `kind`.
-    pub(crate) async fn to_kind(edge: &Edge, document: &str, tokens: &[&str], kind: &'static str) -> Self {
-        let none = Self { responses: Arc::default(), kind, all: Vec::new() };
-        none.with(edge, document, |_| json!({}), |number| Some(tokens[number]), tokens.len()).await
+    /// Opens a subscription for each session. Only responses that contain `counted` are counted; the empty text counts all.
+    pub(crate) async fn of_viewers(
+        edge: &Edge,
+        document: &str,
+        variables: &Value,
+        tokens: &[&str],
+        counted: &'static str,
+    ) -> Self {
+        Self::of(edge, document, |_| variables.clone(), |number| Some(tokens[number]), tokens.len(), counted).await
     }
 
     async fn of<'a>(
@@ -53,18 +51,9 @@ impl Subscriptions {
         variables: impl Fn(usize) -> Value,
         token: impl Fn(usize) -> Option<&'a str>,
         many: usize,
+        counted: &'static str,
     ) -> Self {
-        Self::default().with(edge, document, variables, token, many).await
-    }
-
-    async fn with<'a>(
-        mut self,
-        edge: &Edge,
-        document: &str,
-        variables: impl Fn(usize) -> Value,
-        token: impl Fn(usize) -> Option<&'a str>,
-        many: usize,
-    ) -> Self {
+        let mut subscriptions = Self::default();
         for number in 0..many {
             let viewer = match token(number) {
                 Some(token) => {
@@ -76,24 +65,24 @@ impl Subscriptions {
             let mut request = Request::new(document).variables(Variables::from_json(variables(number)));
             waxwing::schema::check(&mut request, edge.app.config()).expect("it passes");
             let mut stream = waxwing::schema::subscribe(&edge.schema, request, context);
-            let (responses, kind) = (self.responses.clone(), self.kind);
-            self.all.push(tokio::spawn(async move {
+            let responses = subscriptions.responses.clone();
+            subscriptions.all.push(tokio::spawn(async move {
                 while let Some(response) = stream.next().await {
                     assert!(response.response.errors.is_empty(), "{:?}", response.response.errors);
                     let text = response.text(|response| serde_json::to_string(response).expect("JSON"));
-                    let is_counted = std::hint::black_box(text).contains(kind);
+                    let is_counted = std::hint::black_box(text).contains(counted);
                     responses.fetch_add(usize::from(is_counted), Ordering::Relaxed);
                 }
             }));
             // A few at a time, as clients connect to a server.
-            while number % 200 == 199 && edge.app.extension::<Hub>().subscriber_count() < self.all.len() {
+            while number % 200 == 199 && edge.app.extension::<Hub>().subscriber_count() < subscriptions.all.len() {
                 tokio::time::sleep(std::time::Duration::from_millis(1)).await;
             }
         }
-        while edge.app.extension::<Hub>().subscriber_count() < self.all.len() {
+        while edge.app.extension::<Hub>().subscriber_count() < subscriptions.all.len() {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
-        self
+        subscriptions
     }
 
     /// Returns the number of responses that were serialized and counted so far.

@@ -266,7 +266,7 @@ async fn events(all: &mut Privacy) {
         edge.app.drain().await;
         let tokens: Vec<&str> = readers.iter().map(|reader| reader.token.as_str()).collect();
         let filter = json!({ "filter": { "follow": ["author"] } });
-        let subscriptions = Subscriptions::of_viewers(&edge, &document, &filter, &tokens).await;
+        let subscriptions = Subscriptions::of_viewers(&edge, &document, &filter, &tokens, "").await;
         let token = sessions::service::create_many(&edge.app, &[author]).await.expect("a session").remove(0);
         let each = SUBSCRIBERS - hiding;
         let post = async |number: usize| {

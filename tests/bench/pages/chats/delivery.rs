@@ -7,6 +7,7 @@ use super::super::talk::post;
 use super::world::World;
 use super::{Chats, document, work_after_response};
 use crate::cases::operation;
+use serde_json::json;
 use std::cell::Cell;
 
 const LIVE: &str = include_str!("../../../it/contract/live.graphql");
@@ -37,7 +38,7 @@ pub(super) async fn run(all: &mut Chats) {
 async fn cost(world: &World, document: &str, kind: &'static str, publish: impl AsyncFn()) -> Cost {
     let without = published(world, &Subscriptions::default(), 0, &publish).await;
     let tokens: Vec<&str> = world.tokens.iter().map(String::as_str).collect();
-    let subscriptions = Subscriptions::to_kind(&world.edge, document, &tokens, kind).await;
+    let subscriptions = Subscriptions::of_viewers(&world.edge, document, &json!({}), &tokens, kind).await;
     published(world, &subscriptions, ACCOUNTS, &publish).await.more_than(without, ACCOUNTS)
 }
 
