@@ -28,8 +28,10 @@ pub const LARGE_IN_FLIGHT: usize = 2;
 
 /// The error of a pipeline without replies.
 pub(super) enum SendError {
-    /// No connection could be made, or the turn of a large pipeline did not come in time, and nothing was sent. Already counted and logged.
+    /// No connection could be made, and nothing was sent. Already counted and logged.
     Unreachable,
+    /// The turn of a large pipeline did not come in time, and nothing was sent. Already counted and logged.
+    Overloaded,
     /// The pipeline was sent, and then failed.
     Sent(RedisError),
 }
@@ -38,7 +40,7 @@ impl SendError {
     /// Converts the error into an error for clients, and counts it.
     pub(super) fn into_error(self, meters: &StorageMeters, access: Access) -> Error {
         match self {
-            Self::Unreachable => Error::StorageUnavailable,
+            Self::Unreachable | Self::Overloaded => Error::StorageUnavailable,
             Self::Sent(error) => classify(meters, &error, access),
         }
     }
@@ -144,7 +146,7 @@ impl Link {
             Err(_) => {
                 self.connector.meters.count_fault(StorageFault::Timeout);
                 tracing::warn!("Redis is overloaded: a large pipeline was not sent in time");
-                Err(SendError::Unreachable)
+                Err(SendError::Overloaded)
             }
         }
     }

@@ -197,6 +197,18 @@ impl Cluster {
 fn may_be_replaced(failure: &SendError) -> bool {
     match failure {
         SendError::Unreachable => true,
+        SendError::Overloaded => false,
         SendError::Sent(error) => error.is_connection_dropped(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_that_is_only_busy_has_not_been_replaced() {
+        assert!(may_be_replaced(&SendError::Unreachable));
+        assert!(!may_be_replaced(&SendError::Overloaded));
     }
 }
