@@ -51,6 +51,30 @@ test('logged out and without chats, the page says what to do first', async () =>
   await page.page.getByText('Log in above to see your chats.').waitFor();
 });
 
+test('a log-out is sent after the reads before it, and those that begin meanwhile are not sent', async () => {
+  const [ada] = await signUp('Ada');
+  const page = await window(ada, null);
+  const sent = [];
+  const readCount = () => page.page.evaluate(() => void dispatchEvent(new Event('focus')));
+  await page.page.route(/graphql/, async (route) => {
+    const [operation] = /SessionLogOut|UnreadChats/.exec(route.request().postData() ?? '') ?? [];
+    if (operation === 'UnreadChats') await page.page.waitForTimeout(500);
+    if (operation) sent.push(operation);
+    if (operation === 'SessionLogOut') {
+      await readCount();
+      await page.page.waitForTimeout(300);
+    }
+    return route.fallback();
+  });
+  const read = page.page.waitForRequest((request) => request.postData()?.includes('UnreadChats'));
+  await readCount();
+  await read;
+  await page.button('Log out').click();
+  await page.page.getByText('Log in above to see your chats.').waitFor();
+  await page.page.waitForTimeout(1_000);
+  assert.deepEqual(sent, ['UnreadChats', 'SessionLogOut']);
+});
+
 test('a chat is begun, and a text sent, by keyboard alone; Escape closes what is open', async () => {
   const [ada, bram] = await friends('Ada', 'Bram');
   const page = await window(ada, null);

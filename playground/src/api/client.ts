@@ -1,6 +1,7 @@
 // The client of the API: urql with a normalised cache and subscriptions that resume. Each session has its own client, so no account reads the cache of
 // another.
 import { Client, fetchExchange, mapExchange, subscriptionExchange, type CombinedError } from 'urql';
+import { fetchOf } from '../session/requests.ts';
 import { endRefusedSession, type Token } from '../session/store.ts';
 import { cache } from './cache.ts';
 import { follow } from './follow.ts';
@@ -12,12 +13,15 @@ interface Settings {
   onEnded?: (token: Token) => void;
   // The server has responded to a mutation.
   onMutation?: () => void;
+  // Sends the log-out, for which other requests of the session wait.
+  isLogOut?: boolean;
 }
 
-export function createClient(token: Token | null, { hasCache = true, onEnded = endRefusedSession, onMutation }: Settings = {}): Client {
+export function createClient(token: Token | null, { hasCache = true, onEnded = endRefusedSession, onMutation, isLogOut }: Settings = {}): Client {
   return new Client({
     url: '/graphql',
     preferGetMethod: false,
+    ...(token && !isLogOut && { fetch: fetchOf(token) }),
     fetchOptions: token ? { headers: { Authorization: `Bearer ${token}` } } : {},
     exchanges: [
       mapExchange({

@@ -1,14 +1,15 @@
 // The actions of the session: log in, log out, use an existing access token, begin a session by other means.
-import type { CombinedError } from 'urql';
+import type { CombinedError, OperationResult } from 'urql';
 import { createClient, isEnded, NOT_PROVISIONED } from '../api/client.ts';
 import { errorMessagesOf, messageOf } from '../api/errorMessages.ts';
 import { deviceToken, keepDeviceToken } from './device.ts';
 import type { NewSessionFragment } from './fragments/NewSession.generated.ts';
 import { expiryOf, hasExpired, isJwt } from './jwt.ts';
 import { SessionLogInDocument } from './operations/LogIn.generated.ts';
-import { SessionLogOutDocument } from './operations/LogOut.generated.ts';
+import { SessionLogOutDocument, type SessionLogOutMutation } from './operations/LogOut.generated.ts';
 import { SessionViewerDocument } from './operations/Viewer.generated.ts';
-import { beginSession, currentToken, endSession, markLoggingOut, notify, renameUser, type Session } from './store.ts';
+import { runLogOut } from './requests.ts';
+import { beginSession, currentToken, endSession, markLoggingOut, notify, renameUser, type Session, type Token } from './store.ts';
 
 export async function logIn(login: string, password: string): Promise<void> {
   notify(null);
@@ -45,11 +46,21 @@ export async function logOut(): Promise<void> {
   if (!token) return;
   if (isJwt(token)) return endSession(token, null);
   markLoggingOut(token);
-  const { data, error } = await createClient(token).mutation(SessionLogOutDocument, {}).toPromise();
+  const { data, error } = await sendLogOut(token);
   markLoggingOut(null);
   if (data?.logOut?.endedSessionId) endSession(token, null);
   // If the session had ended before, the client has removed it already.
   else if (currentToken() === token) notify(messageOf(errorMessagesOf(error, data?.logOut)));
+}
+
+// Ends the session of a token once its other requests have their responses.
+export function sendLogOut(token: Token, onEnded?: (token: Token) => void): Promise<OperationResult<SessionLogOutMutation>> {
+  const client = createClient(token, { onEnded, isLogOut: true });
+  return runLogOut(
+    token,
+    () => client.mutation(SessionLogOutDocument, {}).toPromise(),
+    ({ data }) => Boolean(data?.logOut?.endedSessionId),
+  );
 }
 
 // Uses the token of a session, or a JWT. Sends a query with it first, for the name of the user, and to report a refused token at once. Returns the message of

@@ -1,7 +1,6 @@
 // Two people side by side, each with a session of its own: whatever one does, the view of the other follows.
 import { useState } from 'react';
-import { createClient } from '../../api/client.ts';
-import { SessionLogOutDocument } from '../../session/operations/LogOut.generated.ts';
+import { sendLogOut } from '../../session/actions.ts';
 import { SESSION_ENDED, type Session, type Token } from '../../session/store.ts';
 import { useTitle } from '../../ui/useTitle.ts';
 import { DemoButton } from './DemoButton.tsx';
@@ -26,7 +25,7 @@ export function Component() {
     end(side, token);
   };
   const logOut = async (side: SideName, { token }: Session) => {
-    await createClient(token, { onEnded: () => {} }).mutation(SessionLogOutDocument, {}).toPromise();
+    await sendLogOut(token, () => {});
     end(side, token);
   };
   const adopt = (side: SideName, session: Session) => {
