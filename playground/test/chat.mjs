@@ -57,8 +57,8 @@ test('a log-out is sent after the reads before it, and those that begin meanwhil
   const sent = [];
   const readCount = () => page.page.evaluate(() => void dispatchEvent(new Event('focus')));
   await page.page.route(/graphql/, async (route) => {
-    const [operation] = /SessionLogOut|UnreadChats/.exec(route.request().postData() ?? '') ?? [];
-    if (operation === 'UnreadChats') await page.page.waitForTimeout(500);
+    const operation = /SessionLogOut|UnreadChats/.exec(route.request().postData() ?? '')?.[0];
+    if (operation === 'UnreadChats') await page.page.waitForTimeout(300);
     if (operation) sent.push(operation);
     if (operation === 'SessionLogOut') {
       await readCount();
@@ -72,7 +72,8 @@ test('a log-out is sent after the reads before it, and those that begin meanwhil
   await page.button('Log out').click();
   await page.page.getByText('Log in above to see your chats.').waitFor();
   await page.page.waitForTimeout(1_000);
-  assert.deepEqual(sent, ['UnreadChats', 'SessionLogOut']);
+  // The page also reads the number by itself, shortly after its lists.
+  assert.deepEqual([sent[0], sent.indexOf('SessionLogOut')], ['UnreadChats', sent.length - 1]);
 });
 
 test('a chat is begun, and a text sent, by keyboard alone; Escape closes what is open', async () => {

@@ -59,7 +59,7 @@ export function sendLogOut(token: Token, onEnded?: (token: Token) => void): Prom
   return runLogOut(
     token,
     () => client.mutation(SessionLogOutDocument, {}).toPromise(),
-    ({ data }) => Boolean(data?.logOut?.endedSessionId),
+    ({ data, error }) => Boolean(data?.logOut?.endedSessionId) || (error !== undefined && isEnded(error)),
   );
 }
 

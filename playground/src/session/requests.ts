@@ -1,12 +1,12 @@
-// The requests of a session that wait for a response. A log-out is sent after them, and those that begin meanwhile wait for its end: the server would
-// refuse what arrives after it.
+// The requests of a session that wait for a response. A log-out is sent after them, and those that begin meanwhile are sent only if it fails: the server
+// would refuse what arrives after it.
 import type { Token } from './store.ts';
 
-// A log-out waits no longer for other requests.
-const LONGEST_MS = 3_000;
+// A log-out waits no longer for other requests, nor others for its response.
+const LONGEST_MS = 1_000;
 
 const waiting = new Map<Token, Set<Promise<unknown>>>();
-// Whether the session has ended.
+// Whether the session has ended. An entry stays if it has, since the page may send requests until it is rendered without the session.
 const logOuts = new Map<Token, Promise<boolean>>();
 
 // `fetch` for the operations of a session.
@@ -24,9 +24,15 @@ export function fetchOf(token: Token): typeof fetch {
 }
 
 // Runs a log-out alone.
-export function runLogOut<Result>(token: Token, logOut: () => Promise<Result>, hasEnded: (result: Result) => boolean): Promise<Result> {
+export async function runLogOut<Result>(token: Token, logOut: () => Promise<Result>, hasEnded: (result: Result) => boolean): Promise<Result> {
   const others = Promise.allSettled(waiting.get(token) ?? []);
-  const result = Promise.race([others, new Promise((resolve) => setTimeout(resolve, LONGEST_MS))]).then(logOut);
-  logOuts.set(token, result.then(hasEnded));
-  return result.finally(() => logOuts.delete(token));
+  const result = Promise.race([others, elapsed(LONGEST_MS)]).then(logOut);
+  const ended = Promise.race([result.then(hasEnded), elapsed(2 * LONGEST_MS).then(() => false)]);
+  logOuts.set(token, ended);
+  if (!(await ended) && logOuts.get(token) === ended) logOuts.delete(token);
+  return result;
+}
+
+function elapsed(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
